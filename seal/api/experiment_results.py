@@ -32,7 +32,7 @@ from seal.report.experiments import (
     sweep_tables,
     waterfall_figures,
 )
-from seal.report.explanation import waterfall
+from seal.report.explanation import lost_notes, waterfall
 from seal.report.frames import framed, long_frame
 from seal.report.grids import Cell, Columns, Estimate, Grid, fields, figure, grid_of
 from seal.report.retrieval import remarks, retrieval_figures, retrieval_tables
@@ -120,7 +120,8 @@ class Explanation(Document):
 
     def _glance(self) -> Glance:
         failed, goals = self.content["failed"], self.content["goals"]
-        return Glance(waterfall(self.content), (f"{failed} of {counted(goals, 'goal')} failed",))
+        told = f"{failed} of {counted(goals, 'goal')} failed", *lost_notes(self.content)
+        return Glance(waterfall(self.content), told)
 
     def _tables(self) -> Iterable[Any]:
         return explanation_tables(self.content)

@@ -14,7 +14,7 @@ from seal.api.result import Estimates, Shown
 from seal.core import Score, Task, Trajectory, UsageError, shortened
 from seal.core.files import check_path
 from seal.core.settings import checked, checked_names
-from seal.core.text import counted
+from seal.core.text import counted, goal_name
 from seal.experiments.comparison import named_runs
 from seal.report.figures import interval_figure
 from seal.report.frames import runs_frame
@@ -194,16 +194,17 @@ class PlayedChat(Shown):
         chat, one = self.trajectory, self.task
         label = outcome_label(chat.failed, self.scores, decisive_of([self.folder]))
         head = [f"task {one.id}, trial {chat.trial}: {label}"]
-        head += [f"goal {place}: {goal.text}" for place, goal in enumerate(one.goals)]
+        goals = len(one.goals)
+        head += [f"{goal_name(n, goals)}: {goal.text}" for n, goal in enumerate(one.goals)]
         names = {id: tool.name for id, tool in self.folder.tools().items()}
         head.append(f"target: {target_line(one, names)}")
         head += [
-            f"goal {place} failed: {cause_text(cause)}: {cause.said}"
+            f"{goal_name(place, goals)} failed: {cause_text(cause)}: {cause.said}"
             for place, (_, cause) in enumerate(self.why)
             if cause is not None
         ]
         answers = (
-            f"goal {place} answer: {'none' if answer is None else answer}"
+            f"{goal_name(place, goals)} answer: {'none' if answer is None else answer}"
             for place, answer in enumerate(chat.answers)
         )
         shown = outline(chat, calls_beside_gold(one, chat))

@@ -13,7 +13,7 @@ from seal.cli.output import Output, output, progress
 from seal.cli.words import choice, pairs, typed_pairs
 from seal.core import UnknownNameError, UsageError
 from seal.core.records import to_plain
-from seal.core.text import field_lines, one_line
+from seal.core.text import field_lines, goal_name, one_line
 from seal.experiments.export import TRIPLETS, forms
 from seal.pools.benchmark import FUNCTION, Benchmark
 from seal.pools.catalogue import Card, catalogue, fetch, find_entry, import_named
@@ -374,10 +374,11 @@ def pools_show(
         gold = [tool.id for tool in opened.tools_of(task.id)]
         result.result({**to_plain(task), "tools_of": gold})
         shown: dict[str, Any] = {"task": task.id, "tags": task.tags}
-        for number, goal in enumerate(task.goals):
+        for place, goal in enumerate(task.goals):
             answers = list(goal.told) or "not known"
             parts = {"asks": goal.text, "gold calls": gold_of(goal), "answer": answers}
-            shown |= {f"goal {number}, {part}": value for part, value in parts.items()}
+            named = goal_name(place, len(task.goals))
+            shown |= {f"{named}, {part}": value for part, value in parts.items()}
         result.show(*field_lines({**shown, "gold tools": gold}))
     return 0
 

@@ -36,7 +36,8 @@ def runs_command(
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
     with output(json) as result:
-        found = list(map(facts_of, map(as_it_is, runs_below(folder))))
+        facts = map(facts_of, map(as_it_is, runs_below(folder)))
+        found = sorted(facts, key=lambda run: run.played)
         told = [
             {
                 **{name: getattr(run, name) for name in _TOLD},

@@ -57,6 +57,16 @@ def counted(count: float, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else several}"
 
 
+def goal_name(place: int, goals: int = 1) -> str:
+    """Return what people call a goal: `goal 1`, or `goal 1 of 3`.
+
+    Args:
+        place: From 0, as files have it.
+        goals: Of its task; 1 also where it is not known.
+    """
+    return f"goal {place + 1} of {goals}" if goals > 1 else f"goal {place + 1}"
+
+
 def split_identifiers(text: str) -> str:
     """Return the text with camelCase and snake_case identifiers split into words."""
     return _CAMEL.sub(" ", text).replace("_", " ")

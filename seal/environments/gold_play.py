@@ -29,6 +29,7 @@ from seal.core.environment import Environment, Eventful, Held, Timed
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState, StateHas
 from seal.core.table_matching import beyond
 from seal.core.table_versions import Row
+from seal.core.text import goal_name
 from seal.core.values import equal
 
 NO_WORLD = (
@@ -136,10 +137,11 @@ def gold_ends(
         if carried:
             before.append(_ways(goal, asked))
             if position in changing and not _names_calls(goal):
+                named = goal_name(position)
                 unknown = (
-                    f"the chat changed the world for goal {position}, whose gold names no calls, "
-                    "so that nobody knows how the world should end after a later goal; give goal "
-                    f"{position} gold calls or ends_as, or make a task of each goal"
+                    f"the chat changed the world for {named}, whose gold names no calls, "
+                    "so that nobody knows how the world should end after a later goal; give "
+                    f"{named} gold calls or ends_as, or make a task of each goal"
                 )
     return found
 

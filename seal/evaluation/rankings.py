@@ -13,6 +13,7 @@ from seal.core import DataError, Ranking, Task
 from seal.core.arrays import Floats, np
 from seal.core.files import AtomicFile
 from seal.core.records import query_id, trec_word
+from seal.core.text import goal_name
 from seal.evaluation.ranking_metrics import (
     MEASURES,
     Graded,
@@ -60,7 +61,7 @@ def qrels_of(tasks: Iterable[Task]) -> dict[Key, Collection[str]]:
             try:
                 found[task.id, position] = relevant_of(goal)
             except DataError as error:
-                raise DataError(f"task {task.id!r}, goal {position}: {error}") from error
+                raise DataError(f"task {task.id!r}, {goal_name(position)}: {error}") from error
     return found
 
 

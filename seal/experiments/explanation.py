@@ -244,9 +244,13 @@ def roles_record(work: Mapping[str, Work]) -> list[dict[str, int | str]]:
 #   Variants of a task count together (`seal.experiments.comparison`); `clusters` counts what is
 #   drawn.
 # - unexplained: the share of failed goals in the last stage.
-# - attributions: a short row for each goal that is not solved.
+# - attributions: a short row for each goal that is not solved; `goal` is its place, from 0, among
+#   the `goals` of its task.
 # - tools_lost: a row {tool, name, lost, needed} for each tool that a retriever did not find for a
 #   goal that needs it, solved or not; those that most goals lost come first.
+# - tools_needed: {goals, lost, earlier, k}: the goals that need a tool and for which a retriever
+#   was asked. Of these: those that lack one; the others that have one from an earlier goal alone,
+#   for it is not among the first k of their own ranking.
 # - excluded: reason to the number of goals without a verdict, and of torn lines.
 # - missing: `tasks` without any chat, and `trials` {task, trial} that only other tasks have.
 
@@ -297,11 +301,8 @@ class _Tally:
             self.partly[cause.stage] += cause.partly
 
 
-LONG = LongForm(
-    "goals",
-    ("task", "trial", "goal", *_OF_CAUSE, "evidence"),
-    lambda content: (each | _as_text(each) for each in content["attributions"]),
-)
+_COLUMNS = ("task", "trial", "goal", *_OF_CAUSE, "evidence")
+LONG = LongForm("goals", _COLUMNS, lambda content: map(_row, content["attributions"]))
 """Each goal that is not solved, with the first stage that explains it."""
 
 
@@ -311,12 +312,13 @@ TOOLS = LongForm(
 """Each tool that a retriever lost."""
 
 
-def _as_text(found: Mapping[str, Any]) -> dict[str, str | None]:
+def _row(found: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: found[name] for name in ("expected", "received")}
-    return {
+    texts = {
         name: it if it is None or isinstance(it, str) else json_text(it)
         for name, it in values.items()
     }
+    return {name: found[name] for name in _COLUMNS} | texts
 
 
 def explain_run(
@@ -343,7 +345,8 @@ def explain_run(
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
     if known is None:
-        explainer, left_out, needs = Explainer(run, metric, bench), Unexplained(), Needs()
+        explainer = Explainer(run, metric, bench)
+        left_out, needs = Unexplained(), Needs(run.offered)
         metric = explainer.metric
         known = KnownChats(_decided(run, explainer, left_out, needs), left_out, needs)
     chats, left_out, needs = known
@@ -356,6 +359,7 @@ def explain_run(
                 continue
             tally.add(chat, decision, cause)
             place = {"task": chat.task, "trial": chat.trial, "goal": goal}
+            place["goals"] = len(chat.decided)
             if decision.state == "undecided" and len(tally.open) < examples:
                 tally.open.append(place | {"reason": decision.reason[:TEXT]})
             if cause is not None:
@@ -375,7 +379,8 @@ def explain_run(
             f"no goal of {run.path} has a value of the metric {metric!r}: "
             f"name one of its summary.json, or score it with `seal score {run.path}`"
         )
-    return _content(run, tally, left_out, examples) | {"tools_lost": needs.lost_of(run.tools())}
+    found = _content(run, tally, left_out, examples)
+    return found | {"tools_lost": needs.lost_of(run.tools()), "tools_needed": needs.told()}
 
 
 def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
@@ -586,19 +591,33 @@ def _decided(
 class Needs:
     """Which tools goals needed, and which of them a retriever did not find."""
 
+    k: int | None = None
+    """How many tools of a ranking were offered; None: all, or it is not known."""
     needed: Counter[str] = field(default_factory=Counter)
     """Tool id to the goals that need it and for which a retriever was asked."""
     lost: Counter[str] = field(default_factory=Counter)
     """Tool id to those of these goals for which it was not offered."""
+    goals: Counter[str] = field(default_factory=Counter)
+    """Goals that need a tool, `lost` one, or have one from an `earlier` goal alone."""
 
     def add(self, task: Task, chat: Trajectory) -> None:
         """Count the goals of a chat for which a retriever was asked."""
-        for position in {ranking.goal for ranking in chat.rankings}:
+        for position, own in _ranked(chat, self.k).items():
             if 0 <= position < min(len(task.goals), len(chat.offered)):
                 offered = frozenset(chat.offered[position] or ())
                 needed = needed_of(task.goals[position], offered)
+                lost = [tool for tool in needed if tool not in offered]
                 self.needed.update(needed)
-                self.lost.update(tool for tool in needed if tool not in offered)
+                self.lost.update(lost)
+                self.goals["goals"] += bool(needed)
+                self.goals["lost"] += bool(lost)
+                before = chat.offered[position - 1] if position else ()
+                kept = not lost and any(tool in before and tool not in own for tool in needed)
+                self.goals["earlier"] += kept
+
+    def told(self) -> dict[str, int | None]:
+        """Return how many goals need a tool, lack one, or have one from an earlier goal alone."""
+        return {name: self.goals[name] for name in ("goals", "lost", "earlier")} | {"k": self.k}
 
     def lost_of(self, tools: Mapping[str, Tool]) -> list[dict[str, Any]]:
         """Return a row for each tool of a pool that was lost, those lost most first."""
@@ -614,6 +633,14 @@ class Needs:
             }
             for tool in order
         ]
+
+
+def _ranked(chat: Trajectory, k: int | None) -> dict[int, set[str]]:
+    """Return the goals for which a retriever was asked, each with the first k tools found."""
+    found: dict[int, set[str]] = {}
+    for ranking in chat.rankings:
+        found.setdefault(ranking.goal, set()).update(tool for tool, _ in ranking.hits[:k])
+    return found
 
 
 class KnownChats(NamedTuple):

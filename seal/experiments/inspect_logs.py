@@ -30,6 +30,7 @@ from seal.core import (
     UsageError,
     shortened,
 )
+from seal.core.text import goal_name
 from seal.core.values import exact_json, json_text
 from seal.evaluation.scoring import GIVEN
 from seal.pools.importer import Notes, Recorded
@@ -255,7 +256,7 @@ def _message(message: Message) -> dict[str, JSON]:
 
 def _place(task: Task, score: Score) -> str:
     """Return the metric; if the task has several goals, with the number of the goal."""
-    return f"{score.metric} (goal {score.goal + 1})" if len(task.goals) > 1 else score.metric
+    return f"{score.metric} ({goal_name(score.goal)})" if len(task.goals) > 1 else score.metric
 
 
 # -- Reads logs of inspect_ai as runs: a sample becomes a task, and an epoch of it a trial.

@@ -40,7 +40,7 @@ from seal.core.state_conditions import (
     cell_fault,
     typed_columns,
 )
-from seal.core.text import counted, words
+from seal.core.text import counted, goal_name, words
 from seal.environments import REGISTRY as WORLDS
 from seal.environments.function_tools import fits
 from seal.environments.gold_play import NO_WORLD, End, faults, gold_calls, gold_chat, gold_ends
@@ -420,9 +420,8 @@ def invalid_calls(task: Task, tools: Mapping[str, Tool], check: GoldCheck) -> It
         refused = check.refused(call) if call.tool in tools else None
         if refused is not None:
             error = refused.error
-            message = (
-                f"task {task.id!r}, goal {goal}: the gold call of {call.tool!r}: {error.message}"
-            )
+            told = f"the gold call of {call.tool!r}: {error.message}"
+            message = f"task {task.id!r}, {goal_name(goal)}: {told}"
             evidence = {"goal": goal, "arguments": refused.arguments}
             evidence |= {"error": error.kind, "argument": error.name}
             yield Finding("invalid_call", message, (task.id,), (call.tool,), evidence)
@@ -441,9 +440,10 @@ def named_results(task: Task) -> Iterator[Finding]:
             for text in (one for one in argument.listed if isinstance(one, str)):
                 if _NAMED_RESULT.fullmatch(text):
                     message = (
-                        f"task {task.id!r}, goal {goal}: {name} = {text!r} of {call.tool!r} names "
-                        "the result of a call, and only this text is right; write "
-                        '{"$result_of": 1, "path": ""} with the number of the call, from 1'
+                        f"task {task.id!r}, {goal_name(goal)}: {name} = {text!r} of "
+                        f"{call.tool!r} names the result of a call, and only this text is "
+                        'right; write {"$result_of": 1, "path": ""} with the number of the call, '
+                        "from 1"
                     )
                     evidence: dict[str, JSON] = {"goal": goal, "argument": name, "value": text}
                     yield Finding("named_result", message, (task.id,), (call.tool,), evidence)
@@ -461,7 +461,7 @@ def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
 def observations(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
     """Yield a finding for each recorded result that cannot be (`seal.pools.observations`)."""
     for made, fault in contradictions(task, tools):
-        message = f"task {task.id!r}, goal {made.goal}: the result of {made.tool!r}: {fault}"
+        message = f"task {task.id!r}, {goal_name(made.goal)}: the result of {made.tool!r}: {fault}"
         evidence: dict[str, JSON] = {"goal": made.goal, "arguments": dict(made.arguments)}
         yield Finding("observations", message, (task.id,), (made.tool,), evidence)
 
@@ -514,7 +514,7 @@ def refused_worlds(tasks: Iterable[Task], allow_code: Collection[str]) -> Iterat
 
 
 def _unmeasurable(task: Task, goal: int, fault: str) -> Finding:
-    message = f"task {task.id!r}, goal {goal}: {fault}"
+    message = f"task {task.id!r}, {goal_name(goal)}: {fault}"
     evidence: dict[str, JSON] = {"goal": goal, "fault": fault}
     return Finding("unmeasurable_plan", message, (task.id,), evidence=evidence)
 
@@ -577,7 +577,7 @@ class PlanCheck:
                 try:
                     check_plan(plan, state, measured=True)
                 except DataError as error:
-                    message = f"task {task.id!r}, goal {goal}, plan {number}: {error}"
+                    message = f"task {task.id!r}, {goal_name(goal)}, plan {number + 1}: {error}"
                     evidence = {"goal": goal, "plan": number, "fault": str(error)}
                     yield Finding("unmeasurable_plan", message, (task.id,), evidence=evidence)
         yield from self._unplayable(task)
@@ -605,7 +605,7 @@ class PlanCheck:
                     return
                 fault = next(filter(None, faults(calls, world, place.tools)), "")
                 if fault:
-                    message = f"task {task.id!r}, goal {position}: {fault}"
+                    message = f"task {task.id!r}, {goal_name(position)}: {fault}"
                     yield Finding("failing_call", message, (task.id,), evidence={"goal": position})
                     return
 
@@ -630,14 +630,14 @@ class PlanCheck:
             return
         for position, (kind, fault) in doubts:
             if fault:
-                message = f"task {task.id!r}, goal {position}: {fault}"
+                message = f"task {task.id!r}, {goal_name(position)}: {fault}"
                 yield Finding(kind, message, (task.id,), evidence={"goal": position})
 
     def forbidden_gold(self, task: Task) -> Iterator[Finding]:
         """Yield a finding for each rule of its world's policy that a task's gold breaks."""
         world = self.world_of(task.world) if task.world else None
         for goal, why in forbidden(task, world) if world is not None else ():
-            message = f"task {task.id!r}, goal {goal}: {why}; mend the gold, or the rule"
+            message = f"task {task.id!r}, {goal_name(goal)}: {why}; mend the gold, or the rule"
             yield Finding("forbidden_gold", message, (task.id,), evidence={"goal": goal})
 
     def unbroken_rules(self, tasks: Iterable[Task]) -> Iterator[Finding]:

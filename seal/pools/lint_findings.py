@@ -39,7 +39,7 @@ from seal.core.state_conditions import (
     StateUnchanged,
 )
 from seal.core.statements import Sense, leaves, statement
-from seal.core.text import counted, words
+from seal.core.text import counted, goal_name, words
 from seal.core.values import equal
 from seal.environments import REGISTRY as WORLDS
 from seal.evaluation import REGISTRY as METRICS
@@ -469,8 +469,8 @@ def _ungrounded(
             continue
         value = argument.values[0] if argument.values else None
         message = (
-            f"task {task.id!r}, goal {goal}: {name} = {shortened(value)} of {call.tool!r} was "
-            "not said before"
+            f"task {task.id!r}, {goal_name(goal)}: {name} = {shortened(value)} of "
+            f"{call.tool!r} was not said before"
         )
         evidence = {"goal": goal, "argument": name, "values": list(argument.listed)}
         yield Finding("ungrounded_value", message, (task.id,), (call.tool,), evidence)

@@ -21,7 +21,7 @@ from seal.core import (
 )
 from seal.core.concurrency import in_time, within
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState
-from seal.core.text import counted
+from seal.core.text import counted, goal_name
 from seal.core.values import canonical_json
 from seal.environments.gold_play import End, gold_ends, varying
 from seal.environments.policy import breaches, with_breaches
@@ -106,11 +106,10 @@ class MutantReport:
     def findings(self) -> Iterator[Finding]:
         """Yield a finding for each survivor."""
         for one in self.survivors:
-            message = (
-                f"task {one.task!r}, goal {one.goal}: {one.kind}: {one.altered}: {one.verdict}"
-            )
-            told = f" ({one.reason})" if one.reason else ""
-            yield Finding(one.finding, message + told, (one.task,), evidence=one._asdict())
+            told = f"{one.kind}: {one.altered}: {one.verdict}"
+            told += f" ({one.reason})" if one.reason else ""
+            message = f"task {one.task!r}, {goal_name(one.goal)}: {told}"
+            yield Finding(one.finding, message, (one.task,), evidence=one._asdict())
 
     def to_json(self) -> dict[str, JSON]:
         """Return all of it."""

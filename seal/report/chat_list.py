@@ -15,7 +15,7 @@ from seal.core import DataError, Scale, Score, Task, Trajectory, cluster_of
 from seal.core.files import AtomicFile, opened
 from seal.core.records import from_plain
 from seal.core.secrets import without_keys
-from seal.core.text import one_line
+from seal.core.text import goal_name, one_line
 from seal.core.values import json_bytes, json_value
 from seal.evaluation.attribution import Cause, Decided
 from seal.evaluation.goals import USER
@@ -37,7 +37,7 @@ from seal.runs.running import RunningRun
 from seal.runs.score_table import stamp_of
 from seal.runs.scores import COLUMNS, EXPLAINED
 
-_VERSION = 2
+_VERSION = 3
 _FILES = ("run.json", "tools.jsonl", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl")
 _GOAL, _ERROR, _ANSWER = 45, 72, 120
 """Characters of a goal, an error, and an answer or a target."""
@@ -52,7 +52,7 @@ class ChatLine:
     cluster: str
     """What its task counts together with (`seal.core.cluster_of`)."""
     goal: str
-    """The start of the one that is explained; of several goals its number stands before it."""
+    """The start of the one that is explained; of several goals its name stands before it."""
     target: str
     outcome: str
     stop: str
@@ -107,7 +107,7 @@ def chat_line(
         chat.task_id,
         chat.trial,
         "" if task is None else cluster_of(task.id, task.metadata),
-        f"goal {place}: {goal}" if len(goals) > 1 else goal,
+        f"{goal_name(place, len(goals))}: {goal}" if len(goals) > 1 else goal,
         "" if task is None else one_line(target_line(task, names), _ANSWER),
         outcome_label(chat.failed, scores, decisive),
         chat.stops[-1].reason if chat.stops else "",
@@ -182,7 +182,7 @@ def _kept(run: RunFolder) -> _Kept | None:
 
 
 def _made(run: RunFolder, files: dict[str, tuple[int, int]]) -> _Kept:
-    explainer, left_out, needs = Explainer(run), Unexplained(), Needs()
+    explainer, left_out, needs = Explainer(run), Unexplained(), Needs(run.offered)
     decisive, lines = decisive_of([run]), []
     names = {id: tool.name for id, tool in explainer.tools.items()}
     for task, chat, scores in chats_of(run, left_out, {*explainer.reads, *decisive}):

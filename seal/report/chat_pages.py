@@ -33,7 +33,7 @@ from seal.core import (
 from seal.core.call_formats import repairs_of
 from seal.core.conditions import Argument, Asked, Called, Condition, OfTheStepAlone
 from seal.core.records import to_plain
-from seal.core.text import counted, folded, one_line, tables_text
+from seal.core.text import counted, folded, goal_name, one_line, tables_text
 from seal.core.values import json_bytes, json_value
 from seal.evaluation.attribution import MEANINGS, Cause, Decided
 from seal.evaluation.calls import ArgumentFinding, held_against
@@ -519,16 +519,19 @@ def chat_pieces(
     authors = dict.fromkeys(step.author for step in trajectory.steps)
     roles = {role: place for place, role in enumerate(authors)}
     yield made.roles([(role, place, facts.sight.get(role, "all")) for role, place in roles.items()])
-    told = [(f"goal {one.goal} {one.metric}", *one[2:]) for one in verdicts(scores, decisive)]
+    goals = len(notes.calls) or len(trajectory.stops)
+    given = verdicts(scores, decisive)
+    told = [(f"{goal_name(one.goal, goals)} {one.metric}", *one[2:]) for one in given]
     label = outcome_label(trajectory.failed, scores, decisive)
     yield made.verdict(trajectory, label, told, facts.seconds)
     failed = [(goal, cause) for goal, (_, cause) in enumerate(facts.why) if cause is not None]
     if failed:
-        yield made.causes([(goal, cause_text(cause), cause) for goal, cause in failed])
-    yield made.answers(trajectory)
+        named = ((goal_name(goal, goals), cause) for goal, cause in failed)
+        yield made.causes([(name, cause_text(cause), cause) for name, cause in named])
+    yield made.answers(trajectory, goals)
     yield made.beside_gold(notes.calls)
     yield made.jumps(first_error(trajectory), _off_gold(notes.calls))
-    yield made.offered(trajectory.offered)
+    yield made.offered(trajectory.offered, goals)
     for outcome in notes.goals:
         from seal.report.world_views import graph
 
@@ -547,7 +550,7 @@ def chat_pieces(
         line = "" if step.call is None else call_line(step.call)
         ended = ended_words(None if answer is None else answer.result)
         of = calls.get(step.result.call_id) if step.result is not None else None
-        beside = _relayed(step, before), _same(step), line, ended, of
+        beside = _relayed(step, before), _same(step), line, ended, of, goals
         yield made.step(step, notes, roles[step.author], *beside)
         tables |= step.state or {}
         if step.index in notes.changes:
@@ -557,7 +560,7 @@ def chat_pieces(
             yield made.world_end()
         yield made.step_end()
         before = step
-    yield made.ending(trajectory)
+    yield made.ending(trajectory, goals)
     if scores:
         several = len({score.goal for score in scores}) > 1
         yield made.scores_head(len(scores), several)
@@ -679,6 +682,7 @@ def _made() -> Any:
         repairs=repairs_of,
         counted=tables_text,
         rows_of=_changed,
+        goal_name=goal_name,
         CUT=CUT,
         CUT_DETAILS=CUT_DETAILS,
         ROWS=ROWS,

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from seal.core import DataError, Scale, Trajectory, UsageError
 from seal.core.records import decode, without_cycle_search
-from seal.core.text import counted, one_line, printable
+from seal.core.text import counted, goal_name, one_line, printable
 from seal.evaluation.calls import EXTRA
 from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
@@ -51,7 +51,6 @@ from seal.report.lanes import (
     decisive_of,
     headline_of,
     main_metrics,
-    measure_differences,
     offered_of,
     said,
     scale_notes,
@@ -494,14 +493,11 @@ _KINDS = {
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return each run less the first, for a report of several.
 
-    None where the runs do not measure the same, or have no task in common.
+    None where the runs have no task in common.
     """
     places = {lane.label: place for place, lane in enumerate(lanes) if lane.kind == "run"}
     runs = {label: lanes[place].run for label, place in places.items()}
     played = list(runs.values())
-    scored = all(run.scores_path.is_file() for run in played)
-    if not scored or measure_differences(played):
-        return None
 
     def address(name: str, task: str, trial: int | None, step: int | None) -> str:
         return task_link(task, places[name], trial, step)
@@ -686,7 +682,7 @@ class _Pair:
 
     def _goal(self, goal: Mapping[str, Any]) -> Markup:
         note = f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"]
-        counts = f"trial {goal['trial']}, goal {goal['goal']}"
+        counts = f"trial {goal['trial']}, {goal_name(goal['goal'])}"
         return _item(goal["task"], counts, *self._links(goal["task"], goal["trial"]), note)
 
     def _links(

@@ -29,8 +29,8 @@ from seal.report.explanation import (
     LONGEST,
     WATERFALL,
     example_lines,
+    lost_notes,
     lost_tools,
-    more_lost,
     notes,
     waterfall,
     waterfall_bars,
@@ -723,7 +723,7 @@ def explanation_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     lost = lost_tools(content)
     if lost.rows:
         yield lost
-        yield from more_lost(content)
+    yield from lost_notes(content)
     for stage in content["stages"]:
         for place, example in enumerate(stage["examples"], 1):
             if place == 1:

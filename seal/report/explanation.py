@@ -21,6 +21,7 @@ from seal.report.pages import (
     bar_chart,
     paragraphs,
     place_link,
+    place_text,
     table,
 )
 from seal.report.run_results import text_call_notes
@@ -88,7 +89,7 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> Iterator[P
     lost = lost_tools(content)
     if lost.rows:
         yield table(lost, "Tools that the retriever lost")
-        yield from more_lost(content)
+    yield from lost_notes(content)
     yield from stages.values()
 
 
@@ -164,11 +165,27 @@ def lost_tools(content: Mapping[str, Any]) -> Grid:
     )
 
 
-def more_lost(content: Mapping[str, Any]) -> list[str]:
-    """Return how many other tools the retriever lost, and where they are."""
+def lost_notes(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many goals lack a tool that they need, or none, and where all lost tools are.
+
+    Nothing where a retriever was asked for no goal that needs a tool.
+    """
     more = len(content["tools_lost"]) - LOST
-    told = f"{counted(more, 'other tool')} lost: tools_lost.csv of `seal explain RUN --out DIR`"
-    return [told] if more > 0 else []
+    if more > 0:
+        yield f"{counted(more, 'other tool')} lost: tools_lost.csv of `seal explain RUN --out DIR`"
+    needed = content["tools_needed"]
+    goals, lost, earlier = (needed[name] for name in ("goals", "lost", "earlier"))
+    of = f"{goals:,} goals that need a tool and for which a retriever was asked"
+    cut = f"cut-off of {needed['k']}" if needed["k"] else "cut-off"
+    if lost:
+        yield f"lacked a tool: {lost:,} of {of}"
+    elif goals and not earlier:
+        yield f"no tool that gold needs was below the {cut}, in {of}"
+    if earlier:
+        yield (
+            f"had a tool from an earlier goal of the chat alone: {earlier:,} of {goals:,}; in "
+            f"their own ranking it is below the {cut}, and it counts as found"
+        )
 
 
 def _stage(row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: int) -> Fold:
@@ -195,7 +212,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
         f"{content['failed']:,} of {counted(content['goals'], 'goal')} failed{by}",
         *([f"{content['undecided']:,} undecided: neither gold nor a judge tells"] * undecided),
         *(
-            f"{one_line(one['task'], LONGEST)}: {one_line(one['reason'], _TEXT)}"
+            f"{one_line(place_text(one), LONGEST)}: {one_line(one['reason'], _TEXT)}"
             for one in open_goals
         ),
         "left: goals that no stage so far explains; of failed: share of what the model failed",

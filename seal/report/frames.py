@@ -20,6 +20,7 @@ from seal.core import (
     Trajectory,
     Usage,
 )
+from seal.core.text import goal_name
 from seal.core.values import canonical_json
 from seal.evaluation.goals import USER
 from seal.experiments.series import LongForm
@@ -118,7 +119,7 @@ class _Source:
         task = self.tasks.get(task_id)
         if task is None or goal >= len(task.goals):
             raise DataError(
-                f"{self.run.path}: goal {goal} of task {task_id!r} is not in tasks.jsonl; "
+                f"{self.run.path}: {goal_name(goal)} of task {task_id!r} is not in tasks.jsonl; "
                 "play the run again"
             )
         named = (self.name, self.model, task_id, trial, goal, task.goals[goal].text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seal.core.text import counted
+from seal.core.text import counted, goal_name
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.report.grids import (
     Columns,
@@ -200,8 +200,8 @@ def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{what}: {told} over {counted(found['n'], 'goal')}{unmatched}"
     for case in found["examples"][:SHOWN]:
         trial = f" trial {case['trial']}" if case["trial"] else ""
-        goal = f" goal {case['goal']}" if case["goal"] else ""
-        yield f"  {case['task']}{trial}{goal}: judge {case['judge']}, else {case['reference']}"
+        place = f"{case['task']}{trial} {goal_name(case['goal'])}"
+        yield f"  {place}: judge {case['judge']}, else {case['reference']}"
     if found["differ"] > SHOWN:
         yield f"  and {found['differ'] - SHOWN} more that differ"
 

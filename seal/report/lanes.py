@@ -691,6 +691,8 @@ class RunFacts:
     """When its first chat began, in UTC: `2026-11-27 00:56`."""
     state: str = "not scored"
     """scored, running, not scored, or damaged."""
+    progress: str = ""
+    """Of a running run, of how many tasks its figures are: `5 of 20 tasks`; else empty."""
     tasks: int = 0
     errors: int = 0
     tokens: int = 0
@@ -721,9 +723,12 @@ class RunFacts:
 
     @property
     def tasks_text(self) -> str:
-        """How many tasks, and of which part of the benchmark: `10 (first 10)`; empty: unscored."""
+        """How many tasks, and of which part of the benchmark: `10 (first 10)`; empty: unscored.
+
+        Of a running run with those that its figures are of: `5 of 20 tasks`.
+        """
         part = f" ({self.subset})" if self.subset else ""
-        return f"{self.tasks:,}{part}" if self.is_shown else ""
+        return (self.progress or f"{self.tasks:,}") + part if self.is_shown else ""
 
     def told(self) -> list[tuple[str, str]]:
         """Return name and value of each fact that is known, for a page's head."""
@@ -832,6 +837,7 @@ def _scored(run: RunFolder) -> dict[str, Any]:
     }
     return {
         "state": "running" if isinstance(run, RunningRun) else "scored",
+        "progress": _progress(run) if isinstance(run, RunningRun) else "",
         "tasks": summary.get("tasks", 0),
         "errors": summary.get("errors", 0),
         "tokens": (usage.get("tokens_in") or 0) + (usage.get("tokens_out") or 0),
@@ -841,6 +847,13 @@ def _scored(run: RunFolder) -> dict[str, Any]:
         "headline": Estimate.of(metrics.get(metric)),
         **baselines,
     }
+
+
+def _progress(run: RunningRun) -> str:
+    """Return of how many chats the figures of a running run are; tasks where each has one chat."""
+    state = run.state()
+    noun = "task" if state.total == len(run.task_ids()) else "chat"
+    return f"{state.scored:,} of {counted(state.total, noun)}"
 
 
 def _dollars(usage: Mapping[str, Any]) -> float | None:

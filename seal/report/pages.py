@@ -18,7 +18,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from seal.core.files import AtomicFile
-from seal.core.text import one_line, printable
+from seal.core.text import goal_name, one_line, printable
 from seal.report.grids import Estimate, Grid, number, signed
 
 if TYPE_CHECKING:
@@ -165,10 +165,11 @@ def task_link(
 
 
 def place_text(row: Mapping[str, Any]) -> str:
-    """Return which goal and step of which chat a row is about."""
+    """Return which goal, of several, and which step of which chat a row is about."""
     parts = [str(row["task"])]
-    parts += [f"{name} {row[name]}" for name in ("trial", "goal") if row.get(name)]
-    parts += [f"step {row['step']}"] if row["step"] is not None else []
+    parts += [f"trial {row['trial']}"] if row["trial"] else []
+    parts += [goal_name(row["goal"], row["goals"])] if row.get("goals", 1) > 1 else []
+    parts += [f"step {row['step']}"] if row.get("step") is not None else []
     return ", ".join(parts)
 
 

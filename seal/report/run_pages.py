@@ -162,7 +162,8 @@ class RunPages:
 
         Args:
             bodies: Of each section; None: it is loaded when a reader comes to it.
-            **how: Of the template: its style, script and blocks (`pages.inline`, `pages.linked`).
+            **how: Of the template: its style, script and blocks (`pages.inline`, `pages.linked`),
+                and `unsure`, the places of sections that are announced once they have content.
         """
         listed = list(enumerate(zip(self.sections, bodies, strict=True)))
         shown = [
@@ -218,6 +219,23 @@ class RunPages:
             else None
             for place, section in enumerate(self.sections)
         ]
+
+    @property
+    def unsure(self) -> list[int]:
+        """Places of sections that may turn out to have nothing to say (`holds`)."""
+        return [
+            place
+            for place, section in enumerate(self.sections)
+            if not isinstance(section, OwnSection)
+            or (section.holds is not None and section.may_say(self.lanes))
+        ]
+
+    def holds(self, place: int) -> bool:
+        """Tell whether a section has something to say; of ours without making it."""
+        section = self.sections[place]
+        if isinstance(section, OwnSection):
+            return section.says(self.lanes)
+        return bool(self.section(place).strip())
 
     def section(self, place: int) -> Markup:
         """Return the HTML of a section, made once; empty where it has nothing to say."""
@@ -416,19 +434,23 @@ class RunPages:
             "task": lambda place: "".join(self.task(place)),
             "chat": lambda *places: "".join(self.chat(*places)),
             "section": self.section,
+            "holds": lambda place: compact_json(self.holds(place)),
         }
 
     def parts(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Yield kind and places of every task and chat, those that matter most first.
 
+        Of several runs these are the chats of tasks that ended otherwise in another run.
+
         `"/".join([kind, *places])` with its ending is the key of a block.
         """
         yield from (("task", (row.place,)) for row in self.rows)
-        by_kind = sorted(enumerate(self.lanes), key=lambda each: ORDER.index(each[1].kind))
-        for position, _ in by_kind:
-            for row in self.rows:
+        kinds = [lane.kind for lane in self.lanes]
+        ranked = sorted(self.rows, key=lambda row: len(_ends(row, kinds)) < 2)
+        for kind in ORDER:
+            for row in ranked:
                 for lane, trial in row.chats:
-                    if lane == position:
+                    if kinds[lane] == kind:
                         yield "chat", (lane, row.place, trial)
 
     def _task(self, task_id: str) -> Task | None:
@@ -465,6 +487,12 @@ class RunPages:
     @cached_property
     def _sights(self) -> list[Mapping[str, str]]:
         return [_sight_of(lane.run) for lane in self.lanes]
+
+
+def _ends(row: _Row, kinds: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return how the chats of a task ended, in each run."""
+    by_lane = grouped((lane, known[0]) for (lane, _), known in sorted(row.chats.items()))
+    return {tuple(ends) for lane, ends in by_lane.items() if kinds[lane] == "run"}
 
 
 def _told(
@@ -606,7 +634,11 @@ class _Places(Generic[Record]):
 # together when a chat is opened.
 
 MAX_BYTES = 64_000_000
-"""Bytes of conversations in one page; a browser stays quick below."""
+"""Bytes of conversations in the page of one run; a browser stays quick below."""
+_SIDE_BY_SIDE = 8_000_000
+"""Bytes of those in the page of several runs, which is of what differs between them."""
+_IN_VAIN = 20
+"""Conversations without room, one after the other, after which no other one is made."""
 _HEAD = 2_000
 """Bytes at the beginning of a page that hold its title."""
 _SHORT = 500
@@ -619,7 +651,7 @@ def write_report(
     runs: Sequence[RunFolder],
     out: Path,
     sections: Sequence[Section] | None = None,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int | None = None,
     varied: str = "",
 ) -> Path:
     """Write the report of one run, or of several side by side.
@@ -631,7 +663,8 @@ def write_report(
         runs: Scored runs; floor and ceiling are as of `lanes_of`.
         out: The file to write; it appears whole or not at all.
         sections: Parts above the table of tasks; None: ours and those of plug-ins.
-        max_bytes: Conversations beyond this size are left out, and the page says so.
+        max_bytes: Conversations beyond this size are left out, and the page says so. None: a size
+            of which a browser makes short work.
         varied: The ablation whose conditions the runs are; empty: they should measure the same.
 
     Returns:
@@ -645,9 +678,11 @@ def write_report(
     for run in runs:
         check_whole(run)
     pages = RunPages(runs, sections, varied)
+    usual = MAX_BYTES if len(runs) == 1 else _SIDE_BY_SIDE
+    room = usual if max_bytes is None else max_bytes
     bodies = [pages.section(place) for place in range(len(pages.sections))]
     with AtomicFile(out) as file:
-        for piece in pages.page(bodies, **inline(), blocks=data_blocks(pages, max_bytes)):
+        for piece in pages.page(bodies, **inline(), blocks=data_blocks(pages, room)):
             file.write(piece.encode())
     return out
 
@@ -669,16 +704,18 @@ def _refuse_other(out: Path) -> None:
 
 def data_blocks(pages: RunPages, room: int = MAX_BYTES) -> Iterator[Markup]:
     """Yield tasks, chats as long as there is room for these bytes, then the table and its index."""
-    written, left_out = Pieces(), 0
+    written, left_out, in_vain = Pieces(), 0, 0
     for kind, numbers in pages.parts():
         key = "/".join(map(str, numbers))
         if kind == "task":
             yield written.block(kind, key, pages.task(*numbers)) or Markup()
-        elif block := written.block(kind, key, pages.chat(*numbers), room):
+        elif in_vain < _IN_VAIN and (block := written.block(kind, key, pages.chat(*numbers), room)):
             room -= len(block.encode())
+            in_vain = 0
             yield block
         else:
             left_out += 1
+            in_vain += 1
     for number in pages.portions:
         yield data_block("rows", str(number), compact_json(pages.portion(number)))
     yield data_block("index", "0", compact_json(pages.index(left_out)))

@@ -35,6 +35,7 @@ from seal.report.lanes import (
     answer_of,
     facts_of,
     main_metrics,
+    measure_differences,
     reason_of,
     scale_notes,
     scores_so_far,
@@ -76,6 +77,12 @@ CATEGORY_GROUPS = {f"{tag}=true": row for tag, row in CATEGORIES.items()}
 """Group of a category, as summary.json names it, to its row."""
 AUGMENTATION = "augmentation="
 """Begins the name of a group of one tool augmentation."""
+
+
+def comparable(lanes: Sequence[Lane]) -> bool:
+    """Tell whether the runs are scored and measured the same."""
+    runs = [lane.run for lane in lanes if lane.kind == "run"]
+    return all(run.scores_path.is_file() for run in runs) and not measure_differences(runs)
 
 
 def audited(lanes: Sequence[Lane]) -> bool:
@@ -215,9 +222,13 @@ class OwnSection:
             and (self.applies is None or self.applies(lanes))
         )
 
+    def says(self, lanes: Sequence[Lane]) -> bool:
+        """Tell by chats and scores, too, whether it has something to say about these runs."""
+        return self.may_say(lanes) and (self.holds is None or self.holds(lanes))
+
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return the section's HTML; None where it has nothing to say about these runs."""
-        if not self.may_say(lanes) or (self.holds is not None and not self.holds(lanes)):
+        if not self.says(lanes):
             return None
         body: Markup | None = load_dotted(f"seal.report.{self.body}")(lanes)
         return body
@@ -257,7 +268,7 @@ class ForeignSection:
 OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
-    "comparison": OwnSection("Comparison", "comparison:section", runs=2),
+    "comparison": OwnSection("Comparison", "comparison:section", runs=2, applies=comparable),
     "roles": OwnSection("What each role did", "explanation:role_section", holds=helpers_spoke),
     "explanation": OwnSection("Why goals failed", "explanation:section", holds=some_failed),
     "breakdown": OwnSection(

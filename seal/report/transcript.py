@@ -29,7 +29,7 @@ from seal.core import (
 from seal.core.call_formats import repairs_of
 from seal.core.files import is_held
 from seal.core.records import to_plain
-from seal.core.text import counted, folded, one_line, printable
+from seal.core.text import counted, folded, goal_name, one_line, printable
 from seal.evaluation.attribution import Decided
 from seal.evaluation.pass_rates import NAME as PASS_RATE
 from seal.experiments.explanation import Explainer
@@ -130,15 +130,16 @@ def render_transcript(
     """
     names = {id: tool.name for id, tool in tools.items()}
     notes = annotate(task, trajectory, scores, names)
+    goals = _goals_of(task)
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task, names),
-        *_answer_lines(trajectory),
-        *_verdict_lines(trajectory, scores, judge, decisive),
+        *_answer_lines(trajectory, goals),
+        *_verdict_lines(trajectory, scores, judge, decisive, goals),
         *_cause_lines(why),
         *_call_marks(notes.calls),
-        *_offered_lines(trajectory, tools),
-        *step_lines(trajectory.steps, fold, notes.marks),
-        *ending_lines(trajectory, scores, judge, decisive),
+        *_offered_lines(trajectory, tools, goals),
+        *step_lines(trajectory.steps, fold, notes.marks, goals),
+        *ending_lines(trajectory, scores, judge, decisive, goals),
         *_cause_lines(why),
     ]
     return join_lines(lines)
@@ -166,10 +167,14 @@ def heading_lines(
         shown = {n: v if isinstance(v, str) else json_text(v) for n, v in task.tags.items()}
         tags = ", ".join(f"{name}={value}" for name, value in shown.items())
         yield f"tags: {tags}", "dim"
-    for position, goal in enumerate(task.goals):
-        yield f"goal {position}: {goal.text}", "bold"
+    for place, goal in enumerate(task.goals):
+        yield f"{goal_name(place, len(task.goals))}: {goal.text}", "bold"
         for line in gold_lines(goal, names):
             yield f"  gold {line}", "dim"
+
+
+def _goals_of(task: Task | None) -> int:
+    return 1 if task is None else len(task.goals)
 
 
 def _cause_lines(why: Sequence[Decided]) -> Iterator[Line]:
@@ -178,7 +183,7 @@ def _cause_lines(why: Sequence[Decided]) -> Iterator[Line]:
         if cause is not None:
             place = "" if cause.step is None else f", step {cause.step}"
             yield (
-                f"goal {goal} failed: {cause_text(cause)}{place}: {cause.said}",
+                f"{goal_name(goal, len(why))} failed: {cause_text(cause)}{place}: {cause.said}",
                 COLOURS["unsolved"],
             )
 
@@ -191,13 +196,14 @@ def _call_marks(goals: Sequence[Sequence[CallRow]]) -> Iterator[Line]:
             step = "" if row.step is None else f", step {row.step}"
             why = f": {row.why}" if row.why else ""
             style = "green" if row.mark == "right" and not row.why else "yellow"
-            yield f"goal {goal} call {row.mark}{step}: {shown}{why}", style
+            yield f"{goal_name(goal, len(goals))} call {row.mark}{step}: {shown}{why}", style
 
 
 def step_lines(
     steps: Iterable[Step],
     fold: int | None = FOLD,
     marks: Mapping[int, Sequence[Mark]] = MappingProxyType({}),
+    goals: int = 1,
 ) -> Iterator[Line]:
     """Yield the steps, those of one reply under one heading, with who speaks next.
 
@@ -205,6 +211,7 @@ def step_lines(
         steps: Some or all of a chat.
         fold: Characters of a text that are shown.
         marks: What happened at steps, by `Step.index`.
+        goals: Of the task; 1 also where it is not known.
     """
     heard = None
     ends = attrgetter("author", "recipient", "turn", "goal")
@@ -213,7 +220,8 @@ def step_lines(
         yield "", ""
         first, last = reply[0].index, reply[-1].index
         place = f"[{first}]" if first == last else f"[{first}-{last}]"
-        yield f"{place} {author} -> {recipient}  (goal {goal}, message {turn})", "bold cyan"
+        about = f"{goal_name(goal, goals)}, message {turn}"
+        yield f"{place} {author} -> {recipient}  ({about})", "bold cyan"
         for step in reply:
             if step.content and step.content == heard:
                 yield "    (the same text)", "dim"
@@ -231,16 +239,17 @@ def ending_lines(
     scores: Sequence[Score],
     judge: str = "",
     decisive: Mapping[str, Scale] = DECISIVE,
+    goals: int = 1,
 ) -> Iterator[Line]:
     """Yield why the chat ended, the final answers, the verdicts and the scores with reasons."""
     yield "", ""
     for goal, stop in enumerate(trajectory.stops):
         style = COLOURS["error"] if stop.error else "bold"
-        yield f"goal {goal} stopped: {stop.reason}", style
+        yield f"{goal_name(goal, goals)} stopped: {stop.reason}", style
         if stop.error:
             yield indent(stop.error), "red"
-    yield from _answer_lines(trajectory)
-    yield from _verdict_lines(trajectory, scores, judge, decisive)
+    yield from _answer_lines(trajectory, goals)
+    yield from _verdict_lines(trajectory, scores, judge, decisive, goals)
     yield from _score_lines(trajectory, scores)
 
 
@@ -249,10 +258,10 @@ def indent(text: str, by: int = 4) -> str:
     return "\n".join(" " * by + line for line in text.split("\n"))
 
 
-def _offered_lines(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[Line]:
+def _offered_lines(trajectory: Trajectory, tools: Mapping[str, Tool], goals: int) -> Iterator[Line]:
     for goal, ids in enumerate(trajectory.offered):
         names = ", ".join(tools[id].name if id in tools else id for id in ids)
-        yield f"goal {goal} offered tools ({len(ids)}): {names or 'none'}", "dim"
+        yield f"{goal_name(goal, goals)} offered tools ({len(ids)}): {names or 'none'}", "dim"
 
 
 def _content_lines(step: Step, fold: int | None) -> Iterator[Line]:
@@ -306,13 +315,17 @@ def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:
         )
 
 
-def _answer_lines(trajectory: Trajectory) -> Iterator[Line]:
+def _answer_lines(trajectory: Trajectory, goals: int) -> Iterator[Line]:
     for goal, answer in enumerate(trajectory.answers):
-        yield f"goal {goal} answer: {'none' if answer is None else answer}", ""
+        yield f"{goal_name(goal, goals)} answer: {'none' if answer is None else answer}", ""
 
 
 def _verdict_lines(
-    trajectory: Trajectory, scores: Sequence[Score], judge: str, decisive: Mapping[str, Scale]
+    trajectory: Trajectory,
+    scores: Sequence[Score],
+    judge: str,
+    decisive: Mapping[str, Scale],
+    goals: int,
 ) -> Iterator[Line]:
     label = outcome_label(trajectory.failed, scores, decisive)
     if scores or label == "error":
@@ -320,7 +333,8 @@ def _verdict_lines(
         yield f"{_who_says(label, metric, scores, judge)}: {label}", COLOURS.get(label, "bold")
     for one in verdicts(scores, decisive):
         reason = f": {one.reason}" if one.reason else ""
-        yield f"goal {one.goal} {one.metric}: {one.said}{reason}", COLOURS[one.state]
+        named = goal_name(one.goal, goals)
+        yield f"{named} {one.metric}: {one.said}{reason}", COLOURS[one.state]
 
 
 def _who_says(label: str, metric: str | None, scores: Sequence[Score], judge: str) -> str:
@@ -345,7 +359,7 @@ def _score_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Li
     for score in valued:
         reason = f"  {reason_of(score)}" if reason_of(score) else ""
         name = score.metric.ljust(width)
-        yield f"  goal {score.goal}  {name}  {number(score.value):>9}{reason}", ""
+        yield f"  {goal_name(score.goal)}  {name}  {number(score.value):>9}{reason}", ""
     reasons = Counter(reason_of(score) or "no reason" for score in told if score.value is None)
     for why, count in reasons.items():
         yield f"  without value: {counted(count, 'score')}: {why}", "dim"
@@ -544,7 +558,8 @@ class Follower:
             if self._awaits(key) and not repeated:
                 self._failed[key] = trajectory.failed
                 yield from self._show_steps(key, trajectory.steps)
-                yield join_lines(ending_lines(trajectory, ()))
+                goals = _goals_of(self._tasks.get(key[0]))
+                yield join_lines(ending_lines(trajectory, (), goals=goals))
                 self._shown.pop(key, None)
 
     def _awaits(self, key: tuple[str, int]) -> bool:
@@ -560,7 +575,8 @@ class Follower:
             self._heading = key
             yield join_lines([("", ""), *heading_lines(*key, self._tasks.get(key[0]))])
         self._shown[key] = new[-1].index + 1
-        yield join_lines(step_lines(new, self._fold))
+        goals = _goals_of(self._tasks.get(key[0]))
+        yield join_lines(step_lines(new, self._fold, goals=goals))
 
     def _live_steps(self) -> Iterator[tuple[tuple[str, int], Step]]:
         folder = self._run.path / "live"

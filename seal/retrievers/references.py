@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from seal.core import DataError, Goal, Pool, Query, UsageError
 from seal.core.conditions import Asked, Called, Replied
+from seal.core.text import goal_name
 from seal.core.values import derive_seed
 from seal.retrievers.base import Hits, by_place, check_k, ids_of
 
@@ -51,9 +52,10 @@ class _OfGoals:
         goal = self._goals.get((query.task_id, query.goal))
         if goal is None:
             raise UsageError(
-                f"retriever {self.identity}: no task {query.task_id!r} with a goal {query.goal} "
-                "in the pool; it answers queries about the pool's tasks alone, so give the pool "
-                "its tasks or choose a retriever that searches, such as tfidf"
+                f"retriever {self.identity}: no task {query.task_id!r} with "
+                f"{goal_name(query.goal)} in the pool; it answers queries about the pool's tasks "
+                "alone, so give the pool its tasks or choose a retriever that searches, such as "
+                "tfidf"
             )
         return goal
 
@@ -64,8 +66,9 @@ class _OfGoals:
         missing = sorted(tool for tool in tools if tool not in self._known)
         if missing:
             raise DataError(
-                f"task {query.task_id!r}, goal {query.goal}, {verb} the tool {missing[0]!r}, which "
-                "the pool does not have: import the benchmark again, or leave the task out"
+                f"task {query.task_id!r}, {goal_name(query.goal)}, {verb} the tool "
+                f"{missing[0]!r}, which the pool does not have: import the benchmark again, "
+                "or leave the task out"
             )
 
 
@@ -127,8 +130,8 @@ class Given(_OfGoals):
     def _hits(self, query: Query, goal: Goal, k: int) -> Hits:
         if goal.offered is None:
             raise UsageError(
-                f"task {query.task_id!r}, goal {query.goal}, does not say which tools are offered: "
-                "choose a retriever that searches, such as --retriever tfidf"
+                f"task {query.task_id!r}, {goal_name(query.goal)}, does not say which tools "
+                "are offered: choose a retriever that searches, such as --retriever tfidf"
             )
         self._check_known(query, "offers", goal.offered)
         unique = list(dict.fromkeys(goal.offered))

@@ -27,7 +27,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -726,12 +726,18 @@ _DIGESTS = ("versions", "prompts")
 """Parts of a system that no setting names, or that nobody reads."""
 
 
-def varied_settings(runs: Mapping[str, RunFolder]) -> dict[str, dict[str, str]]:
-    """Return the settings of the systems that differ: name to run to value, as text.
+def varied_settings(
+    runs: Mapping[str, RunFolder], of: Literal["system", "measure"] = "system"
+) -> dict[str, dict[str, str]]:
+    """Return the settings that differ: name to run to value, as text; `none` where there is none.
 
     A part of a setting is named `roles.checker`. Of settings with the same values the first counts.
+
+    Args:
+        runs: By name.
+        of: The systems, or what was measured.
     """
-    systems = {name: dict(_parts(run.manifest().get("system") or {})) for name, run in runs.items()}
+    systems = {name: dict(_parts(run.manifest().get(of) or {})) for name, run in runs.items()}
     found: dict[str, dict[str, str]] = {}
     seen: list[list[Any]] = []
     for setting in dict.fromkeys(name for system in systems.values() for name in system):
@@ -761,7 +767,8 @@ _SHORT, _TAIL = 60, 24
 def _told_apart(values: Sequence[Any], bare: Sequence[Any]) -> list[str]:
     """Return values in short, own code by its name; those that look alike by their ends, too."""
     whole, short = (
-        [one if isinstance(one, str) else json_text(one) for one in some] for some in (values, bare)
+        [one if isinstance(one, str) else "" if one is None else json_text(one) for one in some]
+        for some in (values, bare)
     )
     shown = [one_line(one, _SHORT) or "none" for one in short]
     if len({*shown}) == len({*whole}):

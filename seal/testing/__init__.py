@@ -15,7 +15,7 @@ from seal.api.run_result import Run
 from seal.api.runs import run
 from seal.core import ChatModel, DataError, Scale, Task, Tool, Trajectory
 from seal.core.records import write_records
-from seal.core.text import counted
+from seal.core.text import counted, goal_name
 from seal.environments.gold_play import of_the_calls_before
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation import REGISTRY as METRICS
@@ -341,9 +341,9 @@ class _Checks:
             tools = {tool.id: tool for tool in worlds.documents()}
             for goal, names in of_the_calls_before(task, partial(worlds.open, task, 0), tools):
                 told = (
-                    f"a call before the gold: {task.id}, goal {goal}: {', '.join(names)} is other "
-                    f"than after the gold alone, so that an agent that looks first fails; give "
-                    f"ends_as(..., ignore={names})"
+                    f"a call before the gold: {task.id}, {goal_name(goal)}: {', '.join(names)} "
+                    f"is other than after the gold alone, so that an agent that looks first fails; "
+                    f"give ends_as(..., ignore={names})"
                 )
                 yield Contradiction(task.id, told)
 
@@ -494,7 +494,7 @@ def _of_goals(folder: RunFolder, goals: Collection[tuple[str, int]]) -> _Values:
 
 def _contradiction(check: str, key: _Key, value: float | None, expected: str) -> Contradiction:
     task, _, goal, metric = key
-    told = f"{task}, goal {goal}: {metric} is {value}, expected {expected}"
+    told = f"{task}, {goal_name(goal)}: {metric} is {value}, expected {expected}"
     return Contradiction(task, f"{check}: {told}")
 
 

@@ -155,8 +155,12 @@ class Shelf:
         return self._path(name, RETRIEVAL.name)
 
     def facts(self) -> list[RunFacts]:
-        """Return each run in short; a run with links that lead out is told to be damaged."""
-        return list(starmap(self._facts, self.runs().items()))
+        """Return each run in short, those played last first.
+
+        A run with links that lead out is told to be damaged.
+        """
+        facts = starmap(self._facts, self.runs().items())
+        return sorted(facts, key=lambda run: run.played, reverse=True)
 
     def _facts(self, name: str, run: RunFolder) -> RunFacts:
         try:
@@ -180,7 +184,8 @@ class Shelf:
             DataError: A run is damaged, or not scored.
         """
         opened = self._open(names)
-        with opened.section_lock if key.startswith("section/") else opened.lock:
+        of_section = key.startswith(("section/", "holds/"))
+        with opened.section_lock if of_section else opened.lock:
             text = opened.pages.block(key)
         if text is None:
             raise NotThereError
@@ -202,7 +207,8 @@ class Shelf:
         with opened.lock:
             rows = json_text(opened.pages.start()).replace("<", "\\u003c")
             start = data_block("start", "0", rows)
-            yield from opened.pages.page(opened.pages.early(), blocks=(start,), **how)
+            told = {"blocks": (start,), "unsure": opened.pages.unsure}
+            yield from opened.pages.page(opened.pages.early(), **told, **how)
 
     def _open(self, names: Sequence[str]) -> _Opened:
         runs = list(map(self.run, names))
@@ -264,6 +270,8 @@ def list_page(
     address: Callable[[RunFacts], str],
     experiments: Mapping[str, str],
     boards: Mapping[str, str] = MappingProxyType({}),
+    *,
+    newest: bool = True,
     **how: Any,
 ) -> str:
     """Return a page with a table of runs and charts of each benchmark.
@@ -274,6 +282,7 @@ def list_page(
         address: Of a run's page.
         experiments: Name of an experiment in retrieval to the address of its page.
         boards: Title of a leaderboard to the address of its page.
+        newest: Whether those played last stand first; else it is the best of each benchmark.
         **how: Style and script (`pages.inline`, `pages.linked`); `choose` says whether runs can be
             chosen to stand side by side.
     """
@@ -294,6 +303,7 @@ def list_page(
         charts=charts,
         experiments=experiments,
         boards=boards,
+        newest=newest,
         **how,
     )
 
@@ -313,6 +323,8 @@ _COLUMNS = (
 """Heading, and whether the largest stands first when a reader sorts by it."""
 _MOST = 20
 """Runs of one chart."""
+_APART = ("model", "pool", "pool_digest", "first", "limit", "select", "shard")
+"""Settings that a column of its own tells."""
 _SETTINGS = 160
 """Characters of the settings of a run."""
 _ONE_FILE = 16_000_000
@@ -320,13 +332,28 @@ _ONE_FILE = 16_000_000
 
 
 def _settings(runs: Sequence[RunFacts]) -> dict[str, str]:
-    """Return run to the settings, beside the model, in which runs of its benchmark differ."""
-    told: dict[str, list[str]] = {}
-    for _, those in grouped((run.benchmark, run) for run in runs if run.is_shown).items():
-        for setting, values in varied_settings({run.name: run.run for run in those}).items():
-            for name, value in values.items() if setting != "model" else ():
-                told.setdefault(name, []).append(f"{setting} {value}")
-    return {name: one_line(", ".join(parts), _SETTINGS) for name, parts in told.items()}
+    """Return run to the settings, beside the model, in which the runs differ.
+
+    These are settings in which those of its benchmark differ, of what was measured, too, and those
+    that all runs have. A setting that a run does not have is left out, as is a role that is the
+    usual one.
+    """
+    shown = {run.name: run for run in runs if run.is_shown}
+    folders = {name: run.run for name, run in shown.items()}
+    every = varied_settings(folders).items()
+    found = [(setting, values) for setting, values in every if "none" not in values.values()]
+    alike = grouped((run.benchmark, (name, run.run)) for name, run in shown.items())
+    for those in map(dict, alike.values()):
+        found += [*varied_settings(those).items(), *varied_settings(those, "measure").items()]
+    told: dict[str, dict[str, str]] = {name: {} for name in shown}
+    for setting, values in found:
+        named = setting.removeprefix("roles.")
+        usual = {"none", *([named] if named != setting else [])}
+        for name, value in values.items() if setting.partition(".")[0] not in _APART else ():
+            if value not in usual | {shown[name].model} and not value.startswith(("{", "[")):
+                told[name].setdefault(named, value)
+    lines = {name: ", ".join(map(" ".join, parts.items())) for name, parts in told.items()}
+    return {name: one_line(line, _SETTINGS) for name, line in lines.items() if line}
 
 
 def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
@@ -486,6 +513,7 @@ def write_site(
         lambda facts: quote(f"{_RUNS}/{_folder(facts.name)}/{HOME}"),
         {name: quote(f"{_EXPERIMENTS}/{_folder(name)}/{HOME}") for name in experiments},
         _write_boards([run for run in ranked if run.is_shown], out),
+        newest=False,
         choose=False,
         **linked("./"),
     )

@@ -233,7 +233,7 @@ def test_after_a_goal_without_gold_calls_that_changed_the_world_no_end_is_known(
         run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / name)
         (second,) = [s for s in run.folder.scores() if (s.goal, s.metric) == (1, "pass_rate")]
         assert second.value == right
-        assert right is not None or "goal 0, whose gold names no calls" in second.reason
+        assert right is not None or "goal 1, whose gold names no calls" in second.reason
 
 
 def test_explain_says_which_rows_are_wrong(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_plans_whose_calls_lead_to_an_end_are_alternatives(tmp_path: Path) -> No
 def test_alternatives_of_several_goals_are_bounded_together() -> None:
     goal = seal.ask("Go.", ends_on([str(order) for order in range(9)])).goals[0]
     task = replace(seal.ask("Go."), goals=(goal, goal))
-    with pytest.raises(UsageError, match=r"goal 1: with the .* more than 64 ways; give fewer"):
+    with pytest.raises(UsageError, match=r"goal 2: with the .* more than 64 ways; give fewer"):
         seal.Benchmark("bank", environment=BANK, tasks=[task])
 
 

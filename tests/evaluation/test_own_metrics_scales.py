@@ -137,7 +137,7 @@ def test_a_function_declares_its_scale_as_an_attribute(tmp_path: Path) -> None:
 
 
 def test_the_gold_of_a_benchmark_must_have_the_best_value_where_a_scale_says_so() -> None:
-    with pytest.raises(AssertionError, match=r"shop-1, goal 0: a_false_claim is 1\.0, expected 0"):
+    with pytest.raises(AssertionError, match=r"shop-1, goal 1: a_false_claim is 1\.0, expected 0"):
         check_benchmark(shop([Delay]), gold_alone=True)
 
 

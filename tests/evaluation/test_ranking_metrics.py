@@ -299,7 +299,7 @@ def test_a_grade_of_0_and_below_is_not_relevant_as_trec_eval_has_it(grade: float
 @pytest.mark.parametrize("grade", ["high", None, True, float("nan")])
 def test_a_grade_that_is_no_number_is_told_with_its_task(grade: object) -> None:
     goal = Goal("", relevant=("a", "b"), labels={"grades": {"a": grade, "b": 2}})
-    with pytest.raises(DataError, match="task 't', goal 0: label grades: the grade of 'a' is"):
+    with pytest.raises(DataError, match="task 't', goal 1: label grades: the grade of 'a' is"):
         qrels_of([task(goal)])
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core import DataError, UsageError
-from seal.experiments.explanation import explain_run
-from seal.report.explanation import lost_tools, notes
+from seal.core import DataError, Goal, Ranking, Task, Trajectory, UsageError
+from seal.experiments.explanation import Needs, explain_run
+from seal.report.experiments import explanation_tables
+from seal.report.explanation import lost_notes, lost_tools, notes, section
+from seal.report.lanes import lanes_of
+from seal.report.table_forms import terminal_text
 from seal.runs.run import RunFolder
 
 
@@ -180,6 +183,52 @@ def test_a_tool_is_lost_for_goals_for_which_a_retriever_was_asked(run: RunFolder
         tool: (count, needed[tool]) for tool, count in lost.items()
     }
     assert f"{rows[0].lost} of {rows[0].needed}" in lost_tools(explain_run(run)).rows[0]
+
+
+@pytest.mark.parametrize(
+    ("offered", "hits", "told"),
+    [
+        (
+            ["a b", "a b"],
+            ["a b", "b a"],
+            ["no tool that gold needs was below the cut-off of 2, in 2 "],
+        ),
+        (
+            ["a b", "a b c"],
+            ["a b", "c d a"],
+            ["had a tool from an earlier goal of the chat alone: 1 "],
+        ),
+        (["a", "a b"], ["a", "b"], ["lacked a tool: 1 of 2 ", "had a tool from an earlier goal"]),
+        (["", ""], ["", ""], ["lacked a tool: 2 of 2 "]),
+        ([], [], []),
+    ],
+)
+def test_tools_that_are_lost_or_kept_from_an_earlier_goal_are_told(
+    offered: list[str], hits: list[str], told: list[str]
+) -> None:
+    goals = tuple(Goal(text, relevant=("a", "b")) for text in ("first", "second"))
+    found = (tuple((tool, 1.0) for tool in it.split()) for it in hits)
+    rankings = tuple(Ranking("t", goal, "q", it) for goal, it in enumerate(found))
+    chat = Trajectory(
+        "t", 0, (), rankings=rankings, offered=tuple(tuple(it.split()) for it in offered)
+    )
+    needs = Needs(2)
+    needs.add(Task("t", "own", goals), chat)
+    lines = [*lost_notes({"tools_lost": needs.lost_of({}), "tools_needed": needs.told()})]
+    assert len(lines) == len(told) and all(map(str.startswith, lines, told))
+
+
+def test_explanations_of_every_form_say_how_many_goals_lacked_a_tool(run: RunFolder) -> None:
+    why = seal.explain(run)
+    needed = why.content["tools_needed"]
+    told = f"lacked a tool: {needed['lost']} of {needed['goals']} goals"
+    assert needed["lost"] and needed["k"] == 10
+    for shown in (
+        str(why),
+        terminal_text(explanation_tables(why.content)),
+        str(section(lanes_of([run]))),
+    ):
+        assert told in " ".join(shown.split())
 
 
 def test_files_are_written_and_equal(run: RunFolder, tmp_path: Path) -> None:

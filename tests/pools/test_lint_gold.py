@@ -213,7 +213,7 @@ def test_gold_that_keeps_its_policy_is_no_finding() -> None:
 
 def test_gold_that_breaks_its_policy_is_found() -> None:
     (unasked,) = told(of_policy(ask_first, five_at_most, said=None), "forbidden_gold")
-    assert "goal 0: pay breaks the rule ask_first: nobody was asked; mend the gold" in unasked
+    assert "goal 1: pay breaks the rule ask_first: nobody was asked; mend the gold" in unasked
     (much,) = told(of_policy(five_at_most, amount=6), "forbidden_gold")
     assert "breaks the rule five_at_most: too much" in much
 

@@ -118,7 +118,7 @@ def test_every_pool_is_asked(tmp_path: Path) -> None:
     write_records(tmp_path / "tasks.jsonl", [task])
     found = [one for one in lint(tmp_path).findings if one.kind == "observations"]
     assert [one.tasks for one in found] == [("t",)]
-    assert "goal 0: the result of 'b/s/t': monthly_payment is 24.75" in found[0].message
+    assert "goal 1: the result of 'b/s/t': monthly_payment is 24.75" in found[0].message
 
 
 def test_the_sample_of_missions_has_none() -> None:

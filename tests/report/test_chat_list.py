@@ -47,9 +47,9 @@ def large(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
     ("states", "goal", "failed"),
     [
         (["unsolved"], "first", ""),
-        (["solved", "solved"], "goal 0: first", ""),
-        (["undecided", "unsolved", "unsolved"], "goal 1: second", "2 of 3 goals failed"),
-        (["solved", "undecided"], "goal 1: second", ""),
+        (["solved", "solved"], "goal 1 of 2: first", ""),
+        (["undecided", "unsolved", "unsolved"], "goal 2 of 3: second", "2 of 3 goals failed"),
+        (["solved", "undecided"], "goal 2 of 2: second", ""),
     ],
 )
 def test_a_line_shows_the_goal_that_it_explains(

@@ -82,8 +82,8 @@ def test_the_page_and_the_transcript_have_the_marks_and_the_places() -> None:
     ]
     assert 'data-of="3"' in shown
     lines = render_transcript(told, one, {}).plain.split("\n")
-    assert 'goal 0 call right, step 1: weather_now(city="Paris")' in lines
-    assert any(line.startswith("goal 0 call wrong argument, step 3: ") for line in lines)
+    assert 'goal 1 call right, step 1: weather_now(city="Paris")' in lines
+    assert any(line.startswith("goal 1 call wrong argument, step 3: ") for line in lines)
 
 
 def test_the_outline_has_a_row_for_each_message_and_call() -> None:

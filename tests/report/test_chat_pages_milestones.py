@@ -214,8 +214,8 @@ def test_who_says_that_a_chat_of_the_world_is_solved_are_its_milestones():
     assert outcome_label(False, scores) == "solved"
     lines = seen(phone_chat(), scores)
     assert "milestones: solved" in lines
-    assert "goal 0 pass_rate: solved: every milestone was reached" in lines
-    assert "goal 0 similarity: 1.000" in lines
+    assert "goal 1 pass_rate: solved: every milestone was reached" in lines
+    assert "goal 1 similarity: 1.000" in lines
 
 
 def make_page(make_run, tmp_path, *played, **options):

@@ -30,6 +30,20 @@ def test_numbers_lead_to_the_goals_and_these_to_their_steps(page: str) -> None:
     assert 'href="#task-own/1&amp;lane=0&amp;trial=0' in page
 
 
+def test_of_several_goals_each_is_named_also_the_first(make_run: Writer) -> None:
+    several = replace(task("own/a"), goals=task("own/a").goals * 2)
+    scores = [replace(verdict("own/a", "unsolved"), goal=goal) for goal in (0, 1)]
+    tasks, metrics = [several, task("own/b")], {"pass_rate": metric(0.0)}
+    scores.append(verdict("own/b", "unsolved"))
+    run = make_run("run", tasks, [chat("own/a"), chat("own/b")], scores, metrics)
+    places = set(re.findall('dir="auto">(own/[^<]*)</a>', str(section(lanes_of([run])))))
+    assert {place.partition(", step")[0] for place in places} == {
+        "own/a, goal 1 of 2",
+        "own/a, goal 2 of 2",
+        "own/b",
+    }
+
+
 def test_the_table_names_no_folder(make_run: Writer) -> None:
     scores = [verdict("own/a", "unsolved")]
     run = make_run("run", [task("own/a")], [chat("own/a")], scores, {"pass_rate": metric(0.0)})

@@ -16,10 +16,18 @@ from report_runs import blocks, chat, metric, rows_of, task, texts_of, verdict
 
 from seal.core import DataError, UsageError
 from seal.core.values import json_text
+from seal.report import run_pages
 from seal.report.chat_pages import CUT, Annotations, chat_pieces
 from seal.report.lanes import lanes_of
-from seal.report.pages import Bar, BarGroup, bar_chart, task_link
-from seal.report.run_pages import Pieces, RunPages, data_block, write_report
+from seal.report.pages import Bar, BarGroup, bar_chart, linked, task_link
+from seal.report.run_pages import (
+    _IN_VAIN,
+    Pieces,
+    RunPages,
+    data_block,
+    data_blocks,
+    write_report,
+)
 from seal.report.sections import SECTIONS, ceiling_section, shortfalls
 
 
@@ -173,6 +181,44 @@ def test_conversations_beyond_the_budget_are_left_out_and_counted(scored_run, tm
 
     assert len(blocks(text, "chat")) < 9
     assert blocks(text, "index")["0"]["left_out"] == 9 - len(blocks(text, "chat"))
+
+
+def test_of_several_runs_the_page_has_room_for_few_conversations_first_those_that_differ(
+    make_run, tmp_path, monkeypatch
+):
+    ids = [f"own/{number}" for number in range(9)]
+    runs = [
+        make_run(
+            name,
+            map(task, ids),
+            map(chat, ids),
+            [verdict(id, "unsolved" if id in lost else "solved") for id in ids],
+            {"pass_rate": metric(0.5)},
+        )
+        for name, lost in (("one", ids[7:]), ("two", ids[8:]))
+    ]
+    assert len(blocks(page(runs, tmp_path), "chat")) == 18
+    monkeypatch.setattr(run_pages, "_SIDE_BY_SIDE", 5_500)
+    text = page(runs, tmp_path)
+    kept = [*blocks(text, "chat")]
+    assert kept[:3] == ["0/7/0", "1/7/0", "0/0/0"] and len(kept) < 18
+    assert blocks(text, "index")["0"]["left_out"] == 18 - len(kept)
+    assert len(blocks(page(runs[:1], tmp_path), "chat")) == 9
+
+
+def test_a_page_without_room_makes_no_further_conversation(make_run):
+    class Counted(RunPages):
+        made = 0
+
+        def chat(self, *places):
+            self.made += 1
+            return super().chat(*places)
+
+    ids = [f"own/{number}" for number in range(50)]
+    pages = Counted([make_run("run", map(task, ids), map(chat, ids), metrics={})])
+    text = "".join(data_blocks(pages, 5_000))
+    assert pages.made == len(blocks(text, "chat")) + _IN_VAIN < 50
+    assert blocks(text, "index")["0"]["left_out"] == 50 - len(blocks(text, "chat"))
 
 
 def test_a_long_text_is_cut_and_the_rest_counted():
@@ -375,7 +421,7 @@ def test_a_chat_says_first_at_which_stage_each_goal_failed(scored_run):
     (lane,) = (place for place, each in enumerate(pages.lanes) if each.kind == "run")
     first, second = ("".join(pages.chat(lane, place, 0)) for place in (0, 1))
     assert "failed:" not in first
-    assert second.index("Goal 0 failed: ") < second.index("Offered tools")
+    assert second.index("Goal 1 failed: ") < second.index("Offered tools")
 
 
 def test_a_part_is_loaded_late_only_if_the_summaries_leave_open_whether_it_says_something(make_run):
@@ -387,3 +433,11 @@ def test_a_part_is_loaded_late_only_if_the_summaries_leave_open_whether_it_says_
     assert silent >= {"Comparison", "Judges", "By category and augmentation"}
     assert "Where the ceiling is below 1.000" in silent
     assert found["Why goals failed"] is None
+    text = "".join(pages.page(pages.early(), **linked(""), blocks=(), unsure=pages.unsure))
+    assert re.findall(r'<a href="#section-\d+" hidden>([^<]*)<', text) == [
+        "What each role did",
+        "Why goals failed",
+        "Missions",
+    ]
+    assert text.count("data-unsure hidden>") == 3
+    assert not any(map(pages.holds, pages.unsure))

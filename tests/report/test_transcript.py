@@ -6,7 +6,14 @@ from report_runs import WEATHER, chat, failed_chat, task, verdict
 
 from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.report.chat_pages import Annotations, chat_pieces, describe, gold_lines
+from seal.report.chat_pages import (
+    Annotations,
+    annotate,
+    chat_pieces,
+    describe,
+    gold_lines,
+    task_pieces,
+)
 from seal.report.transcript import render_transcript
 
 TOOLS = {WEATHER.id: WEATHER}
@@ -25,7 +32,7 @@ def with_step(**fields):
 def test_it_says_who_speaks_to_whom_and_who_is_next():
     lines = plain(chat("own/a"))
 
-    assert "[1] execution_manager -> executor  (goal 0, message 1)" in lines
+    assert "[1] execution_manager -> executor  (goal 1, message 1)" in lines
     assert lines.count("    next speaker: executor") == 1
 
 
@@ -43,7 +50,7 @@ def test_calls_of_one_reply_stand_under_one_heading():
 
     lines = plain(replace(chat("own/a"), steps=(first, second)))
 
-    assert "[1-2] execution_manager -> executor  (goal 0, message 1)" in lines
+    assert "[1-2] execution_manager -> executor  (goal 1, message 1)" in lines
     assert sum("->" in line for line in lines) == 1
 
 
@@ -51,7 +58,7 @@ def test_gold_and_offered_tools_stand_above_the_steps():
     lines = plain(chat("own/a"))
 
     assert '  gold 0: weather_now(city="Paris" | "Lutetia")' in lines
-    assert "goal 0 offered tools (1): weather_now" in lines
+    assert "goal 1 offered tools (1): weather_now" in lines
 
 
 def test_a_long_response_is_folded_unless_all_is_asked_for():
@@ -67,7 +74,7 @@ def test_a_text_that_is_handed_on_is_told_once():
     lines = plain(replace(chat("own/a"), steps=(said, handed)))
 
     assert lines.count("    How is the sky in Paris?") == 1
-    assert lines[lines.index("[1] orchestrator -> execution_manager  (goal 0, message 1)") + 1] == (
+    assert lines[lines.index("[1] orchestrator -> execution_manager  (goal 1, message 1)") + 1] == (
         "    (the same text)"
     )
 
@@ -108,10 +115,10 @@ def test_the_end_has_stop_reason_answer_verdict_and_scores_with_reasons():
 
     lines = plain(chat("own/a"), [verdict("own/a", "unsure", "states no city"), recall])
 
-    assert "goal 0 stopped: done" in lines
-    assert "goal 0 answer: The sky is clear." in lines
+    assert "goal 1 stopped: done" in lines
+    assert "goal 1 answer: The sky is clear." in lines
     assert "judge, after the chat: undecided" in lines
-    assert "goal 0 pass_rate: undecided: states no city" in lines
+    assert "goal 1 pass_rate: undecided: states no city" in lines
     assert "  without value: 1 score: the goal has no gold calls" in lines
 
 
@@ -121,9 +128,9 @@ def test_every_verdict_names_its_goal_and_the_metric_that_decides_comes_first():
     accuracy = Score("own/a", 0, 0, "mission_accuracy", 0.0, reason="early stop")
     scores = [accuracy, verdict("own/a", "unsolved", "refuses"), unsure]
     told = [
-        "goal 0 pass_rate: unsolved: refuses",
-        "goal 1 pass_rate: undecided: results do not prove it",
-        "goal 0 mission_accuracy: 0.000: early stop",
+        "goal 1 pass_rate: unsolved: refuses",
+        "goal 2 pass_rate: undecided: results do not prove it",
+        "goal 1 mission_accuracy: 0.000: early stop",
     ]
     lines = plain(chat("own/a"), scores)
     assert [line for line in dict.fromkeys(lines) if line in told] == told
@@ -131,6 +138,25 @@ def test_every_verdict_names_its_goal_and_the_metric_that_decides_comes_first():
     assert said > lines.index(told[0])  # the verdict stands above what was said
     page = re.sub("<[^>]+>", "", "".join(chat_pieces(chat("own/a"), Annotations(), scores)))
     assert "".join(told) in page
+
+
+def test_goals_are_counted_from_1_and_each_says_of_how_many():
+    first = task("own/a").goals[0]
+    asked = replace(task("own/a"), goals=(first, Goal("And in Rome?"), first))
+    played = chat("own/a")
+    steps = (*played.steps, replace(played.steps[0], index=4, turn=4, goal=1))
+    two = {"offered": played.offered * 2, "stops": played.stops * 2, "answers": ("Clear.", None)}
+    played = replace(played, steps=steps, **two)
+    lines = render_transcript(asked, played, TOOLS).plain.split("\n")
+    for told in ("And in Rome?", "answer: none", "stopped: done", "offered tools (1): weather_now"):
+        assert any(it.startswith("goal 2 of 3") and it.endswith(told) for it in lines)
+    assert "[4] user_simulator -> execution_manager  (goal 2 of 3, message 4)" in lines
+    notes = annotate(asked, played)
+    page = re.sub("<[^>]+>", "", "".join((*task_pieces(asked), *chat_pieces(played, notes))))
+    assert "Goal 3 of 3What is the weather" in page and "Calls beside gold, goal 1 of 3" in page
+    assert "Final answer to goal 2 of 3" in page and "Goal 2 of 3 stopped: done" in page
+    assert "goal 2 of 3, message 4" in page and "Offered tools for goal 1 of 3" in page
+    assert not re.search("goal 0|of 2", page + "\n".join(lines))
 
 
 def test_tags_stand_as_tables_have_them():
@@ -141,7 +167,7 @@ def test_a_verdict_may_have_its_reason_in_the_details():
     score = verdict("own/a", "solved")
     score.details["reason"] = "states the sky"
 
-    assert "goal 0 pass_rate: solved: states the sky" in plain(chat("own/a"), [score])
+    assert "goal 1 pass_rate: solved: states the sky" in plain(chat("own/a"), [score])
 
 
 def test_an_infrastructure_failure_is_an_error_and_no_verdict():

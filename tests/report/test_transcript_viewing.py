@@ -91,20 +91,20 @@ def test_trials_have_their_own_lines(make_run):
     run = make_run("trials", [task("own/a")], [chat("own/a"), chat("own/a", 1)], scores)
 
     assert "trial" in seen(run)
-    assert "goal 0 pass_rate: unsolved" in seen(run, "own/a", trial=1)
+    assert "goal 1 pass_rate: unsolved" in seen(run, "own/a", trial=1)
 
 
 def test_a_task_is_shown_with_its_scores(scored_run):
     text = seen(scored_run, "own/a")
 
     assert "execution_manager -> executor" in text
-    assert "goal 0 pass_rate: solved: the answer states the sky" in text
+    assert "goal 1 pass_rate: solved: the answer states the sky" in text
 
 
 def test_a_run_without_scores_can_be_read(make_run):
     run = make_run("unscored", [task("own/a")], [chat("own/a")], scores=None)
 
-    assert "goal 0 stopped: done" in seen(run, "own/a")
+    assert "goal 1 stopped: done" in seen(run, "own/a")
     assert "unscored" in seen(run)
 
 
@@ -197,7 +197,7 @@ def test_following_ends_a_live_chat_with_what_is_still_missing(running):
 
     assert last.count("->") == 1
     assert "The sky is clear." in last
-    assert "goal 0 stopped: done" in last
+    assert "goal 1 stopped: done" in last
 
 
 def test_following_prints_nothing_twice_when_the_run_puts_its_file_in_order(running):
@@ -217,7 +217,7 @@ def test_following_shows_a_chat_again_that_is_played_again_after_an_error(runnin
 
     append(running.trajectories_path, chat("own/a"))
 
-    assert "goal 0 stopped: done" in read_new(follower)
+    assert "goal 1 stopped: done" in read_new(follower)
 
 
 def test_following_one_task_shows_no_other(running):
@@ -295,10 +295,10 @@ def test_the_list_of_tasks_is_a_table_like_all_others(scored_run):
 
 def test_a_chat_says_first_at_which_stage_it_failed(scored_run):
     lines = seen(scored_run, "own/b").splitlines()
-    told, again = (line for line in lines if "goal 0 failed" in line)
+    told, again = (line for line in lines if "goal 1 failed" in line)
     assert told == again == lines[-1]
     (row,) = [row for row in outcome_table(scored_run).rows if row[0] == "own/b"]
-    assert told.startswith(f"goal 0 failed: {row[3]}")
+    assert told.startswith(f"goal 1 failed: {row[3]}")
     assert "failed" not in seen(scored_run, "own/a").split("offered")[0]
 
 

@@ -75,7 +75,7 @@ def test_given_returns_exactly_the_offered_tools_in_order_whatever_k_is(pool, qu
 
 
 def test_given_names_the_repair_where_a_goal_offers_nothing(pool, queries):
-    with pytest.raises(UsageError, match=r"'t1', goal 0.*--retriever tfidf"):
+    with pytest.raises(UsageError, match=r"'t1', goal 1.*--retriever tfidf"):
         rank(build_retriever("given", pool), queries, 3)
 
 

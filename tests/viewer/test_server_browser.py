@@ -68,6 +68,18 @@ def test_a_task_that_is_opened_amid_another_stands_alone(served: str, browser: B
         assert page.value("document.querySelectorAll('#reader .columns').length") == 1
 
 
+def test_a_section_is_announced_once_it_is_known_to_say_something(
+    served: str, browser: Browser
+) -> None:
+    shown = "[...document.querySelectorAll('nav a')].filter((a) => a.offsetHeight)"
+    with browser.page(f"{served}run?run=one") as page:
+        page.wait("!document.querySelector('[data-unsure][hidden]')")
+        titles = page.value(f"{shown}.map((a) => a.textContent)")
+        heads = page.value("[...document.querySelectorAll('h2')].map((h) => h.textContent)")
+    assert "Why goals failed" in titles and "Why goals failed" in heads
+    assert not {"Missions", "What each role did"} & {*titles, *heads}
+
+
 def test_sorting_and_filters_are_kept_in_the_address(served: str, browser: Browser) -> None:
     with browser.page(f"{served}run?run=one") as page:
         page.wait("document.querySelectorAll('#task-table tbody tr').length === 3")

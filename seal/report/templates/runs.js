@@ -17,7 +17,8 @@ function runList(table) {
       && Object.entries(chosen).every(([name, field]) => !field.value || row.dataset[name] === field.value));
     body.replaceChildren(...list.sorted(kept, valueOf));
     list.mark();
-    byId("count").textContent = `${kept.length} of ${rows.length} runs`;
+    const by = list.sort.replace(/^-/, "");
+    byId("count").textContent = `${kept.length} of ${rows.length} runs, ${by ? `by ${by}` : table.dataset.told}`;
   }
 
   const followAddress = () => list.follow(address().told);

@@ -109,10 +109,11 @@ function search(table, draw) {
   list.sorted = (rows, valueOf) => ordered(rows, list.sort, valueOf);
   const buttons = all("button[data-sort]", table.tHead);
   list.mark = () => {
+    const order = list.sort || table.dataset.order;
     for (const { dataset, parentNode } of buttons) {
       parentNode.removeAttribute("aria-sort");
-      if (list.sort === dataset.sort) parentNode.setAttribute("aria-sort", "ascending");
-      if (list.sort === `-${dataset.sort}`) parentNode.setAttribute("aria-sort", "descending");
+      if (order === dataset.sort) parentNode.setAttribute("aria-sort", "ascending");
+      if (order === `-${dataset.sort}`) parentNode.setAttribute("aria-sort", "descending");
     }
   };
   for (const button of buttons) {

@@ -45,15 +45,27 @@ async function taskPage(table) {
   if (byId("live")) await follow(byId("live"), tasks);
 }
 
+const linksTo = (section) => all(`nav a[href="#${section.id}"]`);
+
+function drop(section) {
+  for (const link of linksTo(section)) link.remove();
+  section.remove();
+}
+
+// Sections that may have nothing to say are announced once it is known that they say something.
+async function announce(sections) {
+  for (const section of sections) {
+    if ((await values(`holds/${section.dataset.section}`)) === false) drop(section);
+    else for (const node of [section, ...linksTo(section)]) node.hidden = false;
+  }
+}
+
 async function fillSection(section) {
   const found = await show(section, `section/${section.dataset.section}`);
   section.querySelector("[role=status]").remove();
   all("table.summary", section).forEach(sortable);
   if (!found) section.append(make("p", { class: "note" }, "It could not be loaded. Load the page again: it may have moved or be damaged."));
-  else if (section.textContent.trim() === section.querySelector("h2").textContent.trim()) {
-    for (const link of all(`nav a[href="#${section.id}"]`)) link.remove();
-    section.remove();
-  }
+  else if (section.textContent.trim() === section.querySelector("h2").textContent.trim()) drop(section);
 }
 
 if (byId("task-table")) taskPage(byId("task-table"));
@@ -66,4 +78,5 @@ const watcher = new IntersectionObserver((entries) => {
   }
 });
 for (const section of all("section[data-section]")) watcher.observe(section);
+announce(all("section[data-unsure]"));
 all("table.summary").forEach(sortable);
