@@ -852,7 +852,8 @@ def _scored(run: RunFolder) -> dict[str, Any]:
 def _progress(run: RunningRun) -> str:
     """Return of how many chats the figures of a running run are; tasks where each has one chat."""
     state = run.state()
-    noun = "task" if state.total == len(run.task_ids()) else "chat"
+    trials = (run.manifest().get("measure") or {}).get("trials") or 1
+    noun = "task" if trials == 1 else "chat"
     return f"{state.scored:,} of {counted(state.total, noun)}"
 
 
