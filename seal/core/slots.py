@@ -197,7 +197,6 @@ def _types(value: Any) -> Iterator[str]:
     from seal.core.phones import is_phone
     from seal.core.quantities import WEEKDAYS, Day, read
     from seal.core.statements import only_quantity
-    from seal.core.text import word_list
 
     whole = read(value)
     quantity = only_quantity(whole)
@@ -221,8 +220,6 @@ def _types(value: Any) -> Iterator[str]:
         yield "code"
     words = value.split()
     is_name = value[:1].isupper() and all(one[0].isupper() or len(one) <= _SMALL for one in words)
-    if is_name and not has_digit and not word_list("english_small").isdisjoint(words):
-        yield "text"  # "Copper Rain by Ana Roque": a part of it does not stand for the whole
     if is_short and (is_name or has_digit):
         yield from ("place", "name") if has_digit else ("name", "place")
     if says_something(value):

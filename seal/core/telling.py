@@ -153,7 +153,17 @@ def _found(slot: Slot, messages: Sequence[Text], record: Record, request: str) -
         if best.message < 0 or state == "contradicted" or (state == "told" and not sure):
             best = finding
         sure = sure or is_odd
+    if best.state == "left out" and slot.type == "name":
+        return next(_some_of(slot, messages), best)
     return best
+
+
+def _some_of(slot: Slot, messages: Sequence[Text]) -> Iterator[Finding]:
+    """Yield where messages have some of the names that a slot joins: "Ann" of "Ann and Bob"."""
+    for number, whole in enumerate(messages):
+        for text in filter(_joins_names, slot.texts):
+            for span in _parts_of(whole, text):
+                yield Finding(slot, "undecided", whole.said(*span), message=number)
 
 
 def _in_message(
@@ -445,28 +455,34 @@ def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_
     else:
         for text in slot.texts:
             yield from (_Spoken(True, *place[1:]) for place in places_of(whole, text))
-            if slot.type == "text":
+            if slot.type == "text" and _joins_names(text):
                 yield from (_Spoken(True, *span) for span in _all_names(whole, text))
 
 
-def _all_names(whole: Text, text: str) -> Iterator[Span]:
-    """Yield where a message has every name of a text that says names alone, in any order.
+def _joins_names(text: str) -> bool:
+    """Tell whether a text says names and small words between them: "Copper Rain by Ana Roque".
 
-    Such as "Copper Rain by Ana Roque" in "Ana Roque wrote Copper Rain".
+    A part of such a one does not stand for all of it.
     """
+    own = text.split()
+    return not word_list("english_small").isdisjoint(own) and all(
+        word[0].isupper() or word in word_list("english_small") for word in own
+    )
+
+
+def _all_names(whole: Text, text: str) -> Iterator[Span]:
+    """Yield where a message has each name that a text joins: "Ana Roque wrote Copper Rain"."""
     usual = word_list("english_small")
-    given = [m[0] for m in _WORD.finditer(text) if m[0].casefold() not in usual]
-    if len(given) < 2 or not all(word[0].isupper() for word in given):
-        return
-    said = [(m[0], *m.span()) for m in _WORD.finditer(whole.plain)]
+    said = [m.span() for m in _WORD.finditer(whole.plain)]
     found = {
-        _bare(word, False): (start, end)
-        for word, start, end in said
-        if whole.said(start, end)[:1].isupper()
+        _bare(whole.plain[slice(*span)], False): span
+        for span in said
+        if whole.said(*span)[:1].isupper()
     }
-    spans = [found.get(_bare(word, False)) for word in map(str.casefold, given)]
+    wanted = [one for one in _WORD.findall(normalise(text)) if one not in usual]
+    spans = [found.get(_bare(one, False)) for one in wanted]
     known = [span for span in spans if span is not None]
-    if len(known) == len(spans):
+    if known and len(known) == len(spans):
         yield min(known)[0], max(known)[1]
 
 
@@ -657,7 +673,7 @@ def _names(whole: Text, text: str, is_place: bool) -> Iterator[Span]:
     """Yield where a name stands, or a part of it that no other capitalised word goes on.
 
     Of a place the part before its first comma is enough, and a house's number may stand on either
-    side of the street.
+    side of the street. Of names that small words join, all are needed, in any order.
     """
     head = text.partition(",")[0] if is_place else text
     named = [_bare(word, is_place) for word in _WORD.findall(normalise(head))]
@@ -677,6 +693,15 @@ def _names(whole: Text, text: str, is_place: bool) -> Iterator[Span]:
                 yield said[at][1], said[at + size - 1][2]
     if found or is_place:
         return
+    yield from _all_names(whole, text) if _joins_names(text) else _parts_of(whole, text)
+
+
+def _parts_of(whole: Text, text: str) -> Iterator[Span]:
+    """Yield where a part of a name stands that no other capitalised word goes on."""
+    named = (_bare(word, False) for word in _WORD.findall(normalise(text)))
+    wanted = [word for word in named if word not in _TITLES]
+    said = [(m[0], *m.span()) for m in _WORD.finditer(whole.plain)]
+    plain = [_bare(word, False) for word, *_ in said]
     for at, (word, start, end) in enumerate(said):
         is_part = plain[at] in wanted and whole.said(start, end)[:1].isupper()
         if is_part and len(word) >= _PART and plain[at] not in word_list("english_small"):

@@ -232,7 +232,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
                 return said
             if not phrase.deed and any(one in said for one in told if one):
                 continue
-            if _state(whole, phrase) - has_state and not any(said in one for one in told):
+            if _is_odd_state(whole, phrase, has_state) and not any(said in one for one in told):
                 return said
             unknown = phrase.stems - stems - done - reckoned
             if not _ASKED_TOOLS.isdisjoint(phrase.words):
@@ -643,23 +643,29 @@ def _deeds_by(tools: AbstractSet[str]) -> set[str]:
     }
 
 
-def _state(whole: Text, phrase: Phrase) -> set[str]:
-    """Return the stem of the deed by which a phrase ends, as a state: "it is cancelled"; or none.
+def _is_odd_state(whole: Text, phrase: Phrase, told: AbstractSet[str]) -> bool:
+    """Tell whether a phrase ends by a deed, as a state that nothing tells: "it is cancelled".
 
-    What stands alone behind a colon is one, too: "status: cancelled".
+    What stands alone behind a colon is one, too: "status: cancelled". Whoever did it, some result
+    says so, or a call did it here. Of what is switched, results tell true or false.
 
-    Whoever did it, some result says so, or a call did it here.
+    Args:
+        whole: The message.
+        phrase: Of it.
+        told: The stems that are told, and those of the deeds that called tools do.
     """
     said = [word for word in phrase.words if word not in role("adverb")]
     if not said or phrase.deed or phrase.is_idle or not role("negation").isdisjoint(phrase.words):
-        return set()
-    kind, _ = deed_forms().past.get(said[-1], ("any", ""))  # "it's done" tells of no deed
+        return False
+    kind, base = deed_forms().past.get(said[-1], ("any", ""))  # "it's done" tells of no deed
+    explained = {stem(said[-1]), stem(base), *(_TRUTHS if kind == "switch" else ())}
     behind_colon = whole.plain.startswith(":", max(phrase.start - 2, 0))
     is_state = said[-2] in _IS if said[1:] else behind_colon
-    return {stem(said[-1])} if kind != "any" and is_state else set()
+    return kind != "any" and is_state and explained.isdisjoint(told)
 
 
 _IS = frozenset(["is", "are", "was", "were", "been"])
+_TRUTHS = frozenset(map(stem, ["true", "false"]))
 
 
 def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:

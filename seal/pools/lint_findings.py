@@ -30,6 +30,7 @@ from seal.core.files import lines_of
 from seal.core.quantities import Day, Time, read
 from seal.core.records import decode
 from seal.core.registry import Registry
+from seal.core.slots import says_something
 from seal.core.state_conditions import (
     AllOf,
     EndsAs,
@@ -412,7 +413,7 @@ class EarlierTexts:
             )
             for of, leaf in leaves(value, name)
             if not isinstance(leaf, (bool, Time))  # a time of its own is a text
-            and (not isinstance(leaf, str) or words(leaf))
+            and (not isinstance(leaf, str) or (words(leaf) and says_something(leaf)))
         )
 
 

@@ -197,7 +197,7 @@ def test_an_entry_that_lacks_a_field_names_it(found: Retrieval) -> None:
 def test_an_explanation_and_a_plan_show_themselves(runs: tuple[seal.Run, seal.Run]) -> None:
     explained = seal.explain(runs[0])
     assert sum(stage.goals for stage in explained.stages) == explained.content["failed"]
-    assert repr(explained).splitlines()[-1] == f"{explained.content['failed']} of 4 goals failed"
+    assert f"{explained.content['failed']} of 4 goals failed" in repr(explained).splitlines()
     assert isinstance(explained.plot(), Figure)
 
     plan = seal.plan_run("sample", limit=2, baselines=False, base_url=None)

@@ -36,7 +36,8 @@ def test_the_tables_of_a_run_are_a_file_and_a_fold_of_the_report(run, tmp_path):
     assert seal.report(run, latex) == latex
     assert seal.report(run, table) == table
     assert r"\label{tab:run}" in latex.read_text()
-    assert r"\caption{lexical on sample: means with 95 \% intervals}" in latex.read_text()
+    caption = r"lexical on sample (given, else tfidf, top-k 10): means with 95 \% intervals"
+    assert rf"\caption{{{caption}}}" in latex.read_text()
     assert table.read_text() == run.csv()
     assert table.read_text().startswith("metric,mean,low,high,n,of\n")
     seal.report(run, table)
