@@ -118,9 +118,12 @@ def __getattr__(name: str) -> Any:
         return globals()[name]
     if name in _FORMER:
         raise AttributeError(f"seal.{name} is gone: {_FORMER[name]}")
+    reads = name.partition("_")[0] in ("open", "load", "read")
     raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; names beyond dir(seal) are in seal.api, "
-        "seal.core.types, seal.core.protocols and seal.core.conditions"
+        f"module {__name__!r} has no attribute {name!r}; "
+        + ("seal.Run.load reads the folder of a run, " if reads else "")
+        + "names beyond dir(seal) are in seal.api, seal.core.types, seal.core.protocols and "
+        "seal.core.conditions"
     )
 
 

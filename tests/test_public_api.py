@@ -48,6 +48,11 @@ def test_another_name_is_an_attribute_error_that_says_where_others_are(name: str
         getattr(seal, name)
 
 
+def test_a_name_that_would_read_a_run_is_answered_with_the_one_that_does() -> None:
+    with pytest.raises(AttributeError, match=r"seal\.Run\.load reads the folder of a run"):
+        seal.open  # noqa: B018
+
+
 def test_a_name_that_is_gone_says_what_replaces_it() -> None:
     with pytest.raises(AttributeError, match=r"gone: seal\.split and .*docs/train-a-retriever\.md"):
         seal.train_retriever  # noqa: B018

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,9 +15,12 @@ from seal.core.files import within
 from seal.core.settings import checked_names
 from seal.evaluation.goals import RATE, ranking
 from seal.report.comparison import (
+    EVERY_DIFFERENCE,
     comparison_tables,
     difference_groups,
+    latex_tables,
     lines_of,
+    mean_columns,
     notes_of,
     scale_notes_of,
     scales_in,
@@ -26,10 +29,10 @@ from seal.report.comparison import (
 )
 from seal.report.figures import interval_figure
 from seal.report.frames import framed
-from seal.report.grids import DIFFERENCE, Grid, figure, grid_of
+from seal.report.grids import DIFFERENCE, Grid, grid_of
 from seal.report.leaderboard import frame_rows, leaderboard_table
 from seal.report.pages import Bar, BarGroup
-from seal.report.table_forms import Glance
+from seal.report.table_forms import Glance, latex_text
 from seal.runs.run import varied_text
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """One metric of one run less that of another, over the pairs that have a value in both."""
+    """One metric of one run minus that of another, over the pairs that have a value in both."""
 
     metric: str
     run: str
@@ -111,13 +114,6 @@ class RunPair:
     """None: it was not asked for."""
 
 
-_COLUMNS = tuple(
-    each.name
-    for each in fields(PairedDifference)
-    if each.name not in ("excluded", "higher", "lower")
-)
-
-
 @checked_names
 class Paired(Document):
     """Runs whose scores are paired, two by two."""
@@ -130,7 +126,7 @@ class Paired(Document):
     @cached_property
     def frame(self) -> DataFrame:
         """`comparisons` as a pandas frame; needs the extra `experiments`."""
-        return framed([{n: entry[n] for n in _COLUMNS} for entry in self._compared()], _COLUMNS)
+        return framed([*EVERY_DIFFERENCE.rows(self.content)], EVERY_DIFFERENCE.columns)
 
     def __getitem__(self, metric: str) -> PairedDifference:
         """Return a metric's difference, where two runs were compared.
@@ -157,8 +153,8 @@ class Paired(Document):
         """
         kept = [e for e in self._compared() if (e["run"], e["other"]) == (run, other)]
         if not kept:
-            known = {f"{entry['run']} less {entry['other']}" for entry in self._compared()}
-            raise UnknownKeyError("pair of runs", f"{run} less {other}", known)
+            known = {f"{entry['run']} minus {entry['other']}" for entry in self._compared()}
+            raise UnknownKeyError("pair of runs", f"{run} minus {other}", known)
         content = {**self.content, "comparisons": kept}
         if "pairs" in content:
             two = [e for e in content["pairs"] if (e["run"], e["other"]) == (run, other)]
@@ -194,10 +190,10 @@ class Paired(Document):
     def _grid(self, title: str) -> Grid:
         entries = self._told_entries()
         pairs = list(dict.fromkeys((entry["run"], entry["other"]) for entry in entries))
-        one, other = pairs[0] if len(pairs) == 1 else ("mean", "other") if pairs else ("", "")
-        named = (("run", "run"), ("less", "other")) if len(pairs) > 1 else ()
-        means = ((one, figure("mean")), (other, figure("other_mean")))
-        return grid_of(title, [("metric", "metric"), *named, *means, *DIFFERENCE], entries)
+        heads = pairs[0] if len(pairs) == 1 else ("mean", "other")
+        named = (("run", "run"), ("minus", "other")) if len(pairs) > 1 else ()
+        columns = [("metric", "metric"), *named, *mean_columns(*heads), *DIFFERENCE]
+        return grid_of(title, columns, entries)
 
     def _scale_notes(self) -> Iterable[str]:
         return scale_notes_of(self.content, self._told_entries())
@@ -274,7 +270,7 @@ class Comparison(Paired):
         pairs = self.content["pairs"]
         title = title_of(self.content)
         if len(pairs) == 1:
-            title = f"{pairs[0]['run']} less {pairs[0]['other']}"
+            title = f"{pairs[0]['run']} minus {pairs[0]['other']}"
         title = "\n".join(filter(None, (title, varied_text(self.content.get("varied") or {}))))
         lines = [line for pair in pairs[:2] for line in lines_of(self.content, pair)]
         notes = notes_of(self.content)[:_NOTES]
@@ -282,6 +278,14 @@ class Comparison(Paired):
 
     def _tables(self) -> Iterable[Any]:
         return comparison_tables(self.content)
+
+    def latex(self) -> str:
+        """Return the tables as LaTeX for a paper of two columns; captions tell what varied."""
+        return latex_text(latex_tables(self.content))
+
+    def csv(self) -> str:
+        """Return `.frame` as CSV, as comparison.csv has it."""
+        return EVERY_DIFFERENCE.text(self.content)
 
 
 @dataclass(frozen=True, repr=False)

@@ -218,7 +218,8 @@ def compare(
     Args:
         runs: Two or more, or a list of them: what `seal.run` returned, or folders. The first is the
             base.
-        out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
+        out: Folder for comparison.json, .csv, .md, .tex (booktabs) and .html. None: nothing is
+            written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
             judge_model, votes, model_options, base_url, cache_dir
             (`seal.experiments.settings.CompareSettings`).

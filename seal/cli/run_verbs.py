@@ -242,7 +242,7 @@ class Written:
     """Output: what is written, and what is printed."""
 
     out: Path | None = option(
-        None, "Folder for comparison.json, .md, .tex and .html.", metavar="DIR"
+        None, "Folder for comparison.json, .csv, .md, .tex and .html.", metavar="DIR"
     )
     json: bool = shared.JSON
 

@@ -255,7 +255,7 @@ class _Compared:
         counted = [entry for entry in self.entries if entry["n"]]
         name = f"{self.one.name} and {self.other.name}"
         if counted and not any(entry["higher"] or entry["lower"] for entry in counted):
-            yield f"{name} have the same value in every pair"
+            yield f"{name} have the same value in every pair that has values"
         yield from untested(self.entries, told)
         _, _, pairs = self.paired
         matched = (pairs.rows >= 0) & (pairs.others >= 0)
@@ -267,7 +267,7 @@ class _Compared:
 
 
 def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> Floats:
-    """Return the one run's values less the other's, (pairs,)."""
+    """Return the one run's values minus the other's, (pairs,)."""
     return column_of(one.scores, pairs.rows, metric) - column_of(other.scores, pairs.others, metric)
 
 

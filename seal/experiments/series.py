@@ -205,14 +205,18 @@ class LongForm:
     rows: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]]
     """From the content of the experiment's file; None: no value."""
 
-    def write(self, content: Mapping[str, Any], out: Path) -> None:
-        """Write it as CSV with a header; None is empty. The file appears when it is whole."""
+    def text(self, content: Mapping[str, Any]) -> str:
+        """Return it as CSV with a header; None is empty."""
         text = io.StringIO()
         writer = csv.DictWriter(text, self.columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(self.rows(content))
+        return well_formed(text.getvalue())
+
+    def write(self, content: Mapping[str, Any], out: Path) -> None:
+        """Write it as a file, which appears when it is whole."""
         with AtomicFile(out / f"{self.name}.csv") as file:
-            file.write(well_formed(text.getvalue()).encode())
+            file.write(self.text(content).encode())
 
 
 def figures_of(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
 from seal.evaluation.significance import ALPHA
 from seal.experiments.comparison import named_runs, study
-from seal.experiments.series import check_results_folder, write_json
+from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
 from seal.report.figures import Mark, Series, curves, whisker
 from seal.report.grids import (
@@ -77,7 +77,17 @@ from seal.runs.scores import chat_told
 JSON = "comparison.json"
 MARKDOWN = "comparison.md"
 LATEX = "comparison.tex"
-_FILES = (JSON, MARKDOWN, LATEX, "comparison.html")
+_FILES = (JSON, MARKDOWN, LATEX, "comparison.html", "comparison.csv")
+_COLUMNS = (
+    *("metric", "run", "other", "mean", "other_mean", "difference", "low", "high"),
+    *("p", "p_holm", "n", "tasks", "detectable", "tasks_needed", "trials_needed"),
+)
+EVERY_DIFFERENCE = LongForm(
+    "comparison",
+    _COLUMNS,
+    lambda content: ({name: one[name] for name in _COLUMNS} for one in content["comparisons"]),
+)
+"""The difference of every metric between every two runs."""
 _REASONS = 4
 """Reasons for excluded pairs that are told."""
 _TASKS = 10
@@ -97,7 +107,7 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
     Args:
         paths: Run folders, the base first.
         settings: How they are compared.
-        out: Folder for comparison.json, .md, .tex and .html; None: nothing is written.
+        out: Folder for comparison.json, .csv, .md, .tex and .html; None: nothing is written.
 
     Raises:
         UsageError: Runs that cannot be compared, or a folder that holds something else.
@@ -121,12 +131,8 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
         out.mkdir(parents=True, exist_ok=True)
         write_json(content, out / JSON)
         write_markdown(out / MARKDOWN, title_of(content), all_parts(content))
-        labelled = [
-            (part, f"tab:comparison-{place}-{at}")
-            for place, pair in enumerate(content["pairs"], 1)
-            for at, part in enumerate(_parts(content, pair, told_entries(content, pair)), 1)
-        ]
-        write_latex(out / LATEX, [*labelled, *((note, "") for note in notes_of(content))])
+        write_latex(out / LATEX, latex_tables(content))
+        EVERY_DIFFERENCE.write(content, out)
         _write_page(content, runs, out / PAGE)
     return content
 
@@ -182,11 +188,24 @@ def all_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
         yield from _parts(content, pair, entries_of(content, pair))
 
 
+def latex_tables(content: Mapping[str, Any]) -> Iterator[tuple[Grid | str, str]]:
+    """Yield tables, whose captions say what was varied, with their labels; lines without one."""
+    varied = varied_text(content.get("varied") or {})
+    for place, pair in enumerate(content["pairs"], 1):
+        for at, part in enumerate(_parts(content, pair, told_entries(content, pair)), 1):
+            if isinstance(part, Grid):
+                title = "; ".join(filter(None, [part.title, varied]))
+                yield part._replace(title=title), f"tab:comparison-{place}-{at}"
+            else:
+                yield part, ""
+    yield from ((note, "") for note in notes_of(content))
+
+
 def difference_text(content: Mapping[str, Any], pair: Mapping[str, Any]) -> str:
     """Return in one sentence what two runs differ in: their first metric, and the tasks turned."""
-    named, told = f"{pair['run']} less {pair['other']}", told_entries(content, pair)
+    named, told = f"{pair['run']} minus {pair['other']}", told_entries(content, pair)
     if not told:
-        return named
+        return f"{named}: no metric of both runs has a pair with values"
     entry, flips = told[0], pair["flips"]
     figures = f"{signed(entry['difference'])} {interval(entry)}".strip()
     by = f"{named} by {entry['metric']}: {figures}, p {chance(entry['p'])}"
@@ -325,7 +344,8 @@ def _parts(
     content: Mapping[str, Any], pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
 ) -> Iterator[Grid | str]:
     """Yield the tables of two runs, and what stands below them."""
-    yield from difference_grids(content, pair, entries)
+    if entries:
+        yield from difference_grids(content, pair, entries)
     yield from scale_notes_of(content, entries)
     yield from further_grids(pair)
     yield from lines_of(content, pair)
@@ -348,18 +368,27 @@ def difference_grids(
     one, other = pair["run"], pair["other"]
     columns: Columns = [
         ("metric", "metric"),
-        (other, figure("other_mean")),
-        (one, figure("mean")),
+        *mean_columns(one, other),
         *DIFFERENCE,
         ("higher", lambda entry: counted(entry, "higher")),
         ("lower", lambda entry: counted(entry, "lower")),
     ]
-    yield grid_of(f"{one} less {other}; tasks in which it is higher, lower", columns, entries)
+    yield grid_of(f"{one} minus {other}; tasks in which it is higher, lower", columns, entries)
     power = f"{100 * content['protocol']['power']:.0f} %"
     title = f"smallest difference found with power {power}; to find this one"
     scales = scales_in(content)
     scaled = [{**entry, "bounded": scales.get(entry["metric"], RATE).bounded} for entry in entries]
     yield grid_of(title, _POWER, scaled)
+
+
+def mean_columns(one: str, other: str) -> Columns:
+    """Return the columns of two means, the base first: the order in which runs are given.
+
+    Args:
+        one: Head of the column of the run.
+        other: Head of the column of its base.
+    """
+    return (other, figure("other_mean")), (one, figure("mean"))
 
 
 def scale_notes_of(
@@ -491,7 +520,7 @@ _KINDS = {
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return each run less the first, for a report of several.
+    """Return each run minus the first, for a report of several.
 
     None where the runs have no task in common.
     """
@@ -597,8 +626,7 @@ class _Pair:
             differences, power = difference_grids(content, pair, entries, counted)
             return differences, power, paragraphs(scale_notes_of(content, entries))
 
-        differences, power, scaled = tables(told)
-        heading = Markup('<h3 dir="auto">{} less {}</h3>')
+        heading = Markup('<h3 dir="auto">{} minus {}</h3>')
         yield heading.format(printable(pair["run"]), printable(pair["other"]))
         answer = Markup('<p class="answer" dir="auto"><strong>{}</strong></p>')
         yield answer.format(printable(difference_text(content, pair)))
@@ -613,9 +641,12 @@ class _Pair:
         if pair["win_rate"] is not None:
             yield from preference_lines(pair)
             yield from self._goals()
-        yield from (_DIFFERENCES, differences, scaled)
+        rest: list[Part] = []
+        if told:
+            differences, power, scaled = tables(told)
+            yield from (_DIFFERENCES, differences, scaled)
+            rest.append(power)
         yield from odds_lines(content, pair)
-        rest: list[Part] = [power]
         if others:
             title = f"{len(others)} further metrics, over which p is not corrected"
             rest.append(Fold(title, above=paragraphs(tables(others), wrapping=True)))
@@ -717,13 +748,13 @@ def _forest(
     if not most:
         return Markup()
     wide = next(end for end in (0.1, 0.2, 0.5, 1.0) if most <= end or end == 1.0)
-    title = f"{pair['run']} less {pair['other']}, with 95 % interval; 0 is no difference"
+    title = f"{pair['run']} minus {pair['other']}, with 95 % interval; 0 is no difference"
     return forest(title, difference_groups(drawn), (-wide, wide), "difference")
 
 
 def difference_groups(entries: Iterable[Mapping[str, Any]]) -> list[BarGroup]:
     """Return the differences of each metric, a bar for each two runs."""
-    named = ((f"{entry['run']} less {entry['other']}", entry) for entry in entries)
+    named = ((f"{entry['run']} minus {entry['other']}", entry) for entry in entries)
     bars = grouped(
         (it["metric"], Bar(label, "run-0", it["difference"], it["low"], it["high"]))
         for label, it in named

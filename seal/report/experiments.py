@@ -24,7 +24,7 @@ from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
 from seal.pools.benchmark import Benchmark
 from seal.report.chat_list import explained
-from seal.report.comparison import scales_in
+from seal.report.comparison import mean_columns, scales_in
 from seal.report.explanation import (
     LONGEST,
     WATERFALL,
@@ -185,11 +185,11 @@ def _pair_grids(content: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[
                 mine.append(entry)
     for (one, other), mine in pairs.items():
         mine.sort(key=lambda entry: metrics.index(entry["metric"]))
-        means = ((one, figure("mean")), (other, figure("other_mean")))
+        means = mean_columns(one, other)
         ranked = ranking((entry["metric"] for entry in mine), scales)
         tested = [entry for entry in mine if entry["metric"] in ranked]
         others = [entry for entry in mine if entry["metric"] not in ranked]
-        title = f"{one} less {other}"
+        title = f"{one} minus {other}"
         if tested or not others:
             yield grid_of(title, [("metric", "metric"), *means, *DIFFERENCE], tested)
         if others:
@@ -238,7 +238,7 @@ def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
 def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield for the told metrics why pairs have no value, and of which two conditions they are."""
     told = content["protocol"]["told"]
-    entries = [(f"{it['run']} less {it['other']}", it) for it in content["comparisons"]]
+    entries = [(f"{it['run']} minus {it['other']}", it) for it in content["comparisons"]]
     metrics = grouped(
         ((compared, frequent(entry["excluded"], _REASONS_FOR_EXCLUSION, _LONGEST)), entry["metric"])
         for compared, entry in entries

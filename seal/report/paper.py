@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
     name: str
     whose: str
-    """`published`, `here`, the label of what was measured, or what it is less."""
+    """`published`, `here`, the label of what was measured, or what is taken from it."""
     figures: Mapping[str, float | str]
     outside: frozenset[str] | None = None
     """Headings whose published figure is outside our 95 % interval; None of other rows."""
@@ -336,8 +336,8 @@ def _beside(
             known = [(h, m, t) for h, m, t in pairs if m is not None and t is not None]
             if known:
                 outside = frozenset(h for h, _, t in known if _is_outside(published, each, h, t))
-                less = {h: m - t for h, m, t in known}
-                yield Row("", f"less {base if base != name else PUBLISHED}", less, outside)
+                minus = {h: m - t for h, m, t in known}
+                yield Row("", f"minus {base if base != name else PUBLISHED}", minus, outside)
 
 
 def _what(published: PublishedTable, each: Measured) -> str:

@@ -261,7 +261,7 @@ def _pair_parts(pairs: Entries, names: Mapping[str, str]) -> Iterator[Grid | str
         columns: Columns = [
             *((("pool", "pool"),) if len(_values(pairs, "pool")) > 1 else ()),
             ("retriever", lambda pair: keys[pair["retriever"]]),
-            ("less", lambda pair: keys[pair["other"]]),
+            ("minus", lambda pair: keys[pair["other"]]),
             *((("tools", "size"),) if len(_values(pairs, "size")) > 1 else ()),
             ("metric", "metric"),
             ("difference", lambda pair: paired(pair)[0]),

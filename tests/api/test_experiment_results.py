@@ -76,11 +76,12 @@ def test_the_tasks_that_turned_are_named(compared: Comparison) -> None:
 def test_a_comparison_shows_itself(compared: Comparison) -> None:
     lines = repr(compared).splitlines()
 
-    assert lines[0] == "oracle less lexical"
+    assert lines[0] == "oracle minus lexical"
     assert lines[1] == "varied: model lexical (lexical), oracle (oracle)"
-    assert lines[2].split()[:3] == ["metric", "oracle", "lexical"]
+    assert lines[2].split()[:3] == ["metric", "lexical", "oracle"]
     assert len(lines) <= 15
     assert "p (Holm)" in compared.table()
+    assert r"lower; varied: model lexical (lexical), oracle (oracle)}" in compared.latex()
     assert isinstance(compared.plot(), Figure)
     assert compared.frame.set_index("metric").loc["call_recall", "mean"] == 1.0
 
@@ -98,7 +99,7 @@ def test_of_several_pairs_one_is_chosen(runs: tuple[seal.Run, seal.Run], folder:
         several["call_recall"]
     assert several.between("random", "oracle")["call_recall"].other_mean == 1.0
     assert len(several.between("random", "oracle").pairs) == 1
-    with pytest.raises(UnknownNameError, match="no pair of runs 'oracle less random'"):
+    with pytest.raises(UnknownNameError, match="no pair of runs 'oracle minus random'"):
         several.between("oracle", "random")
     assert len(repr(several).splitlines()) <= 15
     assert len(several.plot().legends[0].get_texts()) == 3
@@ -109,7 +110,7 @@ def test_hostile_names_of_runs_are_escaped(tmp_path: Path) -> None:
         write_run(tmp_path / name, model=HOSTILE)
     shown = seal.compare(tmp_path / "<b>one", tmp_path / "<i>other", resamples=50)._repr_html_()
 
-    assert "&lt;i&gt;other less &lt;b&gt;one" in shown
+    assert "&lt;i&gt;other minus &lt;b&gt;one" in shown
     assert "<b>" not in shown and "<script>" not in shown
 
 

@@ -32,7 +32,7 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
     assert called(*RUN, "--out", "one").returncode == 0
     done = called("compare", *runs, "--out", "d")
     assert done.returncode == 0, done.stderr
-    for text in ("other less one", "p (Holm)", "detectable", "pass_rate: ", "comparison: d"):
+    for text in ("other minus one", "p (Holm)", "detectable", "pass_rate: ", "comparison: d"):
         assert text in done.stdout
     matched = "matched: 2 tasks, 4 chats of other and 2 of one; their trials differ"
     assert matched in done.stdout

@@ -12,7 +12,7 @@ def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) ->
     words = ("ablate", "feedback", *FEW, "-M", "slips=1", "--out", "d")
     done = called(*words)
     assert done.returncode == 0, done.stderr
-    for text in ("on less off", "p (Holm)", "all_gold_calls", "ablation: d"):
+    for text in ("on minus off", "p (Holm)", "all_gold_calls", "ablation: d"):
         assert text in done.stdout
     kept = (tmp_path / "d" / "comparison.json").read_bytes()
     assert "add --resume" in called(*words).stderr

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from csv import DictReader
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
@@ -98,12 +99,22 @@ def compared(runs, out: Path | None = None, **settings):
     return compare([run.path for run in runs], CompareSettings(**settings), out)
 
 
-def test_a_folder_gets_the_same_comparison_in_four_forms(runs, tmp_path: Path) -> None:
+def test_a_folder_gets_the_same_comparison_in_five_forms(runs, tmp_path: Path) -> None:
     content = compared(runs(("a", "b")), tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"comparison.json", "comparison.md", "comparison.tex", "comparison.html"}
+    assert names == {
+        "comparison.json",
+        "comparison.md",
+        "comparison.tex",
+        "comparison.html",
+        "comparison.csv",
+    }
     assert json.loads((tmp_path / "out" / "comparison.json").read_bytes()) == content
-    for name in names - {"comparison.json"}:
+    with (tmp_path / "out" / "comparison.csv").open() as file:
+        rows = {row["metric"]: row for row in DictReader(file)}
+    assert float(rows["pass_rate"]["difference"]) == 1.0
+    assert [*rows] == [entry["metric"] for entry in content["comparisons"]]
+    for name in names - {"comparison.json", "comparison.csv"}:
         assert "+1.000" in (tmp_path / "out" / name).read_text()
     kept = {name: (tmp_path / "out" / name).read_bytes() for name in names}
     compared(runs(("a", "b")), tmp_path / "out")
@@ -304,6 +315,25 @@ def test_goals_that_are_undecided_may_turn_a_comparison(make_run):
     assert not any("undecided" in note for note in notes)
 
 
+def test_runs_without_a_value_in_common_have_no_empty_table(make_run, tmp_path: Path):
+    runs = [
+        make_run(
+            name,
+            [task("a")],
+            [chat("a")],
+            [Score("a", 0, 0, "pass_rate", None, 1, "open")],
+            {"pass_rate": metric(None)},
+        )
+        for name in ("one", "two")
+    ]
+    content = compare([run.path for run in runs], CompareSettings(), tmp_path / "out")
+    told, *lines = comparison_tables(content)
+    assert told == "two minus one: no metric of both runs has a pair with values"
+    assert lines and not any(isinstance(line, Grid) for line in lines)
+    assert told in (tmp_path / "out" / "comparison.html").read_text()
+    assert r"\begin{table" not in (tmp_path / "out" / "comparison.tex").read_text()
+
+
 def test_no_metric_of_a_condition_is_tested_unless_it_is_asked_for(make_run):
     names = ("call_f1", "param_acc_matched")
     paths = [
@@ -339,7 +369,7 @@ def test_a_comparison_leads_with_the_metric_that_its_runs_lead_with(make_run):
         run.write_json("run.json", manifest | {"gold": "calls"})
     paths = [run.path for run in runs]
     parts = list(comparison_tables(compare(paths, CompareSettings(), None)))
-    assert parts[0].startswith("two less one by calls_right: ")
+    assert parts[0].startswith("two minus one by calls_right: ")
     order = ["calls_right", "call_f1", "pass_rate"]
     assert [row[0] for row in parts[1].rows] == order
     assert [row[0] for row in seal.compare(*paths)._glance().grid.rows] == order
@@ -415,7 +445,7 @@ def test_a_comparison_begins_with_its_answer_and_its_page_folds_the_rest_once(
 ) -> None:
     content = compared(runs(("a", "b")), tmp_path / "out")
     told = [part for part in comparison_tables(content) if not isinstance(part, Grid)]
-    assert told[0].startswith("new less base by pass_rate: +1.000 [")
+    assert told[0].startswith("new minus base by pass_rate: +1.000 [")
     assert told[0].endswith("; 2 won, 0 lost")
     page = (tmp_path / "out" / "comparison.html").read_text()
     places = [

@@ -25,8 +25,8 @@ def test_a_line_names_the_conditions_of_which_pairs_have_no_value() -> None:
         entry("all", "recall@10", mine),
         entry("all", "other", both),
     ) == [
-        "tools less plain: recall@10, mrr@10: pairs without values: 14 (both: no gold)",
-        "calls less plain, all less plain: recall@10: pairs without values: 2 (plain: error)",
+        "tools minus plain: recall@10, mrr@10: pairs without values: 14 (both: no gold)",
+        "calls minus plain, all minus plain: recall@10: pairs without values: 2 (plain: error)",
     ]
 
 
@@ -36,7 +36,7 @@ def test_what_is_so_of_every_two_conditions_is_told_once() -> None:
         "every comparison: recall@10: pairs without values: 14 (both: no gold)"
     ]
     assert lines_of(entry("tools", "recall@10", both)) == [
-        "tools less plain: recall@10: pairs without values: 14 (both: no gold)"
+        "tools minus plain: recall@10: pairs without values: 14 (both: no gold)"
     ]
 
 
@@ -55,7 +55,7 @@ def test_metrics_of_a_part_of_the_goals_stand_apart_with_n_and_condition_and_no_
     assert [row[0] for row in ranked.rows] == ["pass_rate"]
     assert {"p", "p (Holm)"} <= {*ranked.columns}
     assert (apart.rows[0][0], apart.rows[0][-1]) == ("recovery", "3")
-    columns = ["metric", "tools", "plain", "difference", "95 % interval", "pairs"]
+    columns = ["metric", "plain", "tools", "difference", "95 % interval", "pairs"]
     assert apart.columns == columns
     assert condition == "only of errors that the agent was told of: recovery"
 

@@ -66,7 +66,7 @@ def test_a_model_stands_with_what_it_differs_by_from_its_own_row(make_run: Write
     run = make_run("run", metrics={"pass_rate": metric(0.5)}, model="openai/gpt-4o")
     assert cells(shown(run))[2:] == [
         ["openai/gpt-4o", "here", "0.50", "-", "14"],
-        ["", "less GPT-4o", "-0.20*", "-", "+2"],
+        ["", "minus GPT-4o", "-0.20*", "-", "+2"],
     ]
     marked = "* the published figure lies outside our 95 % interval over tasks"
     assert shown(run).notes[-1] == marked
@@ -86,9 +86,9 @@ def test_a_difference_is_marked_where_our_interval_lacks_the_published_figure(
 @pytest.mark.parametrize(
     ("model", "base"),
     [
-        ("openai/gpt-4o", "less GPT-4o"),
-        ("gpt-4o-2024-05-13", "less GPT-4o"),
-        ("together/Small-7b", "less Small_7B"),
+        ("openai/gpt-4o", "minus GPT-4o"),
+        ("gpt-4o-2024-05-13", "minus GPT-4o"),
+        ("together/Small-7b", "minus Small_7B"),
         ("gpt-4o-mini", "here"),
         ("gpt-4", "here"),
         ("other", "here"),
@@ -135,9 +135,9 @@ def test_what_a_model_judged_differs_from_what_a_model_judged_alone(
     run.write_json("run.json", {**manifest, "measure": {**manifest["measure"], "judge": judge}})
     for by, headings in (("model", compared), ("people", ["Sold"])):
         table = replace(MAIN, judged={"SR": by})
-        mine, less = shown(RunFolder(run.path), table).rows[2:]
+        mine, minus = shown(RunFolder(run.path), table).rows[2:]
         assert mine.what == (said if by == "model" else "")
-        assert list(less.figures) == headings
+        assert list(minus.figures) == headings
 
 
 def test_rows_that_one_model_played_differ_from_those_of_this_model_alone(
@@ -171,7 +171,7 @@ def test_a_text_stands_in_a_cell_and_differs_by_nothing(run: RunFolder) -> None:
     assert cells(shown(run, table)) == [
         ["A", "published", "yes", "2"],
         ["A", "lexical, stand-in", "no", "3"],
-        ["", "less published", "-", "+1"],
+        ["", "minus published", "-", "+1"],
     ]
 
 
@@ -219,7 +219,7 @@ def test_rows_of_parts_stand_below_the_published_row_of_their_name(run: RunFolde
         ["York", "published", "20"],
         ["Bath", "published", "5"],
         ["Bath", "lexical, stand-in", "7"],
-        ["", "less published", "+2"],
+        ["", "minus published", "+2"],
         ["Leeds", "lexical, stand-in", "1"],
     ]
 

@@ -30,6 +30,6 @@ def test_pairs_of_long_names_stand_in_one_table_of_80_columns() -> None:
     table = seal.retrieve("sample", ["bm25,k1=1.25,b=0.5", long], k=10, limit=8).table()
     assert "R1 = bm25,k1=1.25,b=0.5" in table
     assert f"R2 = {long}" in table
-    pairs = table[table.index("less") :].splitlines()
+    pairs = table[table.index("minus") :].splitlines()
     assert [line for line in pairs if " R1 " in line and " R2 " in line and "recall@10" in line]
     assert max(map(len, pairs[:4])) <= 80

@@ -209,6 +209,7 @@ def check_comparison(said: Said, root: Path) -> None:
     texts = {path.name: path.read_bytes().decode() for path in (root / "out").iterdir()}
 
     assert json.loads(texts.pop("comparison.json")) == json.loads(json.dumps(content))
+    assert texts.pop("comparison.csv").startswith("metric,run,other,mean,")  # names as they are
     assert set(texts) == {"comparison.html", "comparison.md", "comparison.tex"}
     assert not any(CONTROL.search(text) for text in texts.values())
     assert scripts(texts["comparison.html"]) == []
