@@ -451,7 +451,8 @@ class _Chats:
         """Write files anew that an agent removed, as with the working folder; chats may go on."""
         if not further and os.fstat(self.files[0].fileno()).st_nlink:
             return
-        with suppress(FileNotFoundError):  # removed again by another chat: later is time enough
+        # Another chat removes them again while they are made: later is time enough.
+        with suppress(FileNotFoundError, FileExistsError):
             for file in (*self.files, *further):
                 bring_back(file, Path(file.name))
 
