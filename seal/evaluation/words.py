@@ -657,14 +657,26 @@ def _is_odd_state(whole: Text, phrase: Phrase, told: AbstractSet[str]) -> bool:
     said = [word for word in phrase.words if word not in role("adverb")]
     if not said or phrase.deed or phrase.is_idle or not role("negation").isdisjoint(phrase.words):
         return False
-    kind, base = deed_forms().past.get(said[-1], ("any", ""))  # "it's done" tells of no deed
-    explained = {stem(said[-1]), stem(base), *(_TRUTHS if kind == "switch" else ())}
+    last = said[-1]
+    if last in deed_forms().past:
+        kind, base = deed_forms().past[last]
+        explained = {stem(last), stem(base), *(_TRUTHS if kind == "switch" else ())}
+    else:
+        kind = "unknown" if last.endswith("ed") and stem(last) not in _tells_little() else "any"
+        explained = {stem(last)}
     behind_colon = whole.plain.startswith(":", max(phrase.start - 2, 0))
     is_state = said[-2] in _IS if said[1:] else behind_colon
-    return kind != "any" and is_state and explained.isdisjoint(told)
+    return kind != "any" and is_state and explained.isdisjoint(told)  # "it's done": of no deed
 
 
-_IS = frozenset(["is", "are", "was", "were", "been"])
+@cache
+def _tells_little() -> frozenset[str]:
+    """Return stems of words that name nothing, or any deed: "processed"."""
+    any_deed = (stem(word) for word, kinds in deed_forms().tools.items() if "any" in kinds)
+    return frozenset((*plain_stems(), *any_deed))
+
+
+_IS = frozenset(["is", "are", "was", "were", "been", "has", "have", "had"])
 _TRUTHS = frozenset(map(stem, ["true", "false"]))
 
 

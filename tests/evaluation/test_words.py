@@ -365,6 +365,11 @@ def test_the_ways_that_a_told_change_may_go_are_known() -> None:
         ("Your order is not cancelled.", ""),
         ("If it is cancelled, you will be told.", ""),
         ("Your order is confirmed.", ""),
+        ("It was sent.", "It was sent"),
+        ("It has already shipped.", "It has already shipped"),
+        ("Status: shipped.", "shipped"),
+        ("Order 8 has been processed.", ""),
+        ("It is located here.", ""),
     ],
 )
 def test_a_state_is_of_a_result_or_call_and_not_of_a_tool_that_was_offered(
