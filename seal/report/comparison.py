@@ -267,7 +267,11 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
 
 
 def odds_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
-    """Yield of which metrics the test finds a difference and the interval none, or the reverse."""
+    """Yield which metrics' p is not corrected, and where p and the interval disagree about 0."""
+    family = content["protocol"]["family"]
+    beside = [e["metric"] for e in told_entries(content, pair) if e["metric"] not in family]
+    if family and beside:
+        yield f"p is not corrected by Holm, being no test of the family: {', '.join(beside)}"
     names = [
         entry["metric"]
         for entry in told_entries(content, pair)
