@@ -15,11 +15,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.facts import Record
+from seal.core.names import CAPITAL
 from seal.core.phones import PHONE_DIGITS, digits_in, phones_at
 from seal.core.quantities import WEEKDAYS, Day, Text, Time, normalise, read
 from seal.core.slots import Slot
 from seal.core.statements import MOMENTS, is_same
-from seal.core.telling import CAPITAL, DENIAL, find
+from seal.core.telling import DENIAL, find
 from seal.core.text import is_kin, plain_stems, role, shipped_text, stem, word_list, words
 from seal.core.values import alike
 

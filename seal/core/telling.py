@@ -15,19 +15,25 @@ Questions and refusals are read by `seal.core.acts`; what it leaves open is unde
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
-from itertools import chain
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from seal.core.facts import Record
+from seal.core.names import (
+    LEAST_PART,
+    WORD,
+    all_names,
+    joins_names,
+    other_names,
+    parts_of_name,
+    places_of_name,
+)
 from seal.core.phones import same_phone
 from seal.core.quantities import (
-    MONTHS,
     WEEKDAYS,
     Day,
     Quantity,
@@ -55,19 +61,12 @@ from seal.core.statements import (
     only_quantity,
     places_of,
 )
-from seal.core.text import is_kin, role, sentences, singular, word_list, words
+from seal.core.text import is_kin, role, sentences, singular, words
 from seal.core.types import JSON
 
 State = Literal["told", "contradicted", "left out", "undecided"]
-Span = tuple[int, int]
 
 _AMOUNTS = frozenset({"number", "quantity", "money"})
-_SHORT_FORMS = {
-    **{"st": "street", "ave": "avenue", "av": "avenue", "rd": "road", "blvd": "boulevard"},
-    **{"dr": "drive", "ln": "lane", "sq": "square", "apt": "apartment", "pl": "place"},
-    **{"mt": "mount", "n": "north", "s": "south", "e": "east", "w": "west", "ct": "court"},
-}
-"""Words of places and their short forms."""
 _OR = re.compile(r"\W*(?:\w+\W+){0,4}or(?: (?:maybe|perhaps|possibly|about))?\W*")
 """It stands between two values of which only one can be."""
 _NEAR_DAY = 14
@@ -161,8 +160,8 @@ def _found(slot: Slot, messages: Sequence[Text], record: Record, request: str) -
 def _some_of(slot: Slot, messages: Sequence[Text]) -> Iterator[Finding]:
     """Yield where messages have some of the names that a slot joins: "Ann" of "Ann and Bob"."""
     for number, whole in enumerate(messages):
-        for text in filter(_joins_names, slot.texts):
-            for span in _parts_of(whole, text):
+        for text in filter(joins_names, slot.texts):
+            for span in parts_of_name(whole, text):
                 yield Finding(slot, "undecided", whole.said(*span), message=number)
 
 
@@ -437,16 +436,17 @@ def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_
     elif slot.type in ("name", "place"):
         yield from _as_written(slot, whole)
         for text in slot.texts:
-            yield from (_Spoken(True, *span) for span in _names(whole, text, slot.type == "place"))
+            spans = places_of_name(whole, text, slot.type == "place")
+            yield from (_Spoken(True, *span) for span in spans)
         if slot.type == "name":
-            others = _other_names(slot, whole, request)
+            others = (_Spoken(False, *span) for span in other_names(slot.texts, whole, request))
             yield from (one for one in others if not (slot.optional and _is_aside(whole, one)))
     elif slot.type == "code":
         found = [m.span() for text in slot.texts for m in _code(text).finditer(whole.plain)]
         yield from (_Spoken(True, *span) for span in found)
         taken, shapes = {*found}, {_shape(text) for text in slot.texts}
         sizes = {*map(len, shapes)}
-        for match in _WORD.finditer(whole.plain):
+        for match in WORD.finditer(whole.plain):
             is_shaped = len(match[0]) in sizes and _shape(match[0]) in shapes
             if is_shaped and match.span() not in taken:
                 yield _Spoken(False, *match.span())
@@ -455,56 +455,12 @@ def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_
     else:
         for text in slot.texts:
             yield from (_Spoken(True, *place[1:]) for place in places_of(whole, text))
-            if slot.type == "text" and _joins_names(text):
-                yield from (_Spoken(True, *span) for span in _all_names(whole, text))
-
-
-def _joins_names(text: str) -> bool:
-    """Tell whether a text says names and small words between them: "Copper Rain by Ana Roque".
-
-    A part of such a one does not stand for all of it.
-    """
-    own = text.split()
-    return not word_list("english_small").isdisjoint(own) and all(
-        word[0].isupper() or word in word_list("english_small") for word in own
-    )
-
-
-def _all_names(whole: Text, text: str) -> Iterator[Span]:
-    """Yield where a message has each name that a text joins: "Ana Roque wrote Copper Rain"."""
-    usual = word_list("english_small")
-    said = [m.span() for m in _WORD.finditer(whole.plain)]
-    found = {
-        _bare(whole.plain[slice(*span)], False): span
-        for span in said
-        if whole.said(*span)[:1].isupper()
-    }
-    wanted = [one for one in _WORD.findall(normalise(text)) if one not in usual]
-    spans = [found.get(_bare(one, False)) for one in wanted]
-    known = [span for span in spans if span is not None]
-    if known and len(known) == len(spans):
-        yield min(known)[0], max(known)[1]
+            if slot.type == "text" and joins_names(text):
+                yield from (_Spoken(True, *span) for span in all_names(whole, text))
 
 
 _AT = re.compile(r"(?=\W*$| ?[.,;!?\n]| (?:and|but|today|tonight|tomorrow|on|instead)\b)")
 """What follows the number of "at 8" that is a time."""
-
-
-def _other_names(slot: Slot, whole: Text, request: str) -> Iterator[_Spoken]:
-    """Yield the capitalised words that are no part of a slot's name and not of the request."""
-    usual = word_list("english_small") | {*WEEKDAYS, *MONTHS} | _TITLES
-    usual |= {*words(request), *(word for text in slot.texts for word in words(text))}
-    parts = {word for text in slot.texts for word in words(text)[1:]}
-    kin = (m for m in _FIRST_NAME.finditer(whole.source) if m[1].casefold() in parts)
-    for match in chain(CAPITAL.finditer(whole.source), kin):
-        name = match[0].casefold()
-        start = whole.plain.find(name, max(match.start() - _SHIFT, 0), match.end() + _SHIFT)
-        if start >= 0 and name not in usual:
-            yield _Spoken(False, start, start + len(name))
-
-
-_FIRST_NAME = re.compile(r"(?<![^\s\"'*])[A-Z][^\W\d_]+(?= ([A-Z][^\W\d_]+))")
-"""A name before another one, of somebody with the same family: "Ann Moreau" for "Gus Moreau"."""
 
 
 def _is_aside(whole: Text, one: _Spoken) -> bool:
@@ -538,9 +494,6 @@ _GOT_IT = re.compile(
     r" [\"'*\u201c]*(?:\w+ )?$"
 )
 _WROTE = frozenset(words("wrote sent said texted asked put typed worded phrased messaged says"))
-_TITLES = frozenset(words("mr mrs ms miss dr doctor prof professor sir madam"))
-_SHIFT = 9
-"""Characters by which a place in the plain text is before that in the source, at most."""
 PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:(?!\. )[ ().-]{0,3}\d){6,16}(?!\w)")
 """A phone number, however it is grouped; a sentence ends it."""
 
@@ -669,91 +622,9 @@ def _may_be(said: Day, wanted: Day) -> bool:
     return same and (None in (said.year, wanted.year) or said.year == wanted.year)
 
 
-def _names(whole: Text, text: str, is_place: bool) -> Iterator[Span]:
-    """Yield where a name stands, or a part of it that no other capitalised word goes on.
-
-    Of a place the part before its first comma is enough, and a house's number may stand on either
-    side of the street. Of names that small words join, all are needed, in any order.
-    """
-    head = text.partition(",")[0] if is_place else text
-    named = [_bare(word, is_place) for word in _WORD.findall(normalise(head))]
-    wanted = [word for word in named if word not in _TITLES]
-    said = [(m[0], *m.span()) for m in _WORD.finditer(whole.plain)]
-    plain = [_bare(word, is_place) for word, *_ in said]
-    numbers = [word for word in wanted if is_place and word[0].isdigit()]
-    street = [word for word in wanted if word not in numbers] or wanted
-    size, found = len(street), False
-    for at in range(len(said) - size + 1):
-        if plain[at : at + size] == street:
-            around = plain[max(at - _NEAR_STREET, 0) : at + size + _NEAR_STREET]
-            if all(number in around for number in numbers) and not _is_others(
-                whole, said[at + size - 1][2]
-            ):
-                found = True
-                yield said[at][1], said[at + size - 1][2]
-    if found or is_place:
-        return
-    yield from _all_names(whole, text) if _joins_names(text) else _parts_of(whole, text)
-
-
-def _parts_of(whole: Text, text: str) -> Iterator[Span]:
-    """Yield where a part of a name stands that no other capitalised word goes on."""
-    named = (_bare(word, False) for word in _WORD.findall(normalise(text)))
-    wanted = [word for word in named if word not in _TITLES]
-    said = [(m[0], *m.span()) for m in _WORD.finditer(whole.plain)]
-    plain = [_bare(word, False) for word, *_ in said]
-    for at, (word, start, end) in enumerate(said):
-        is_part = plain[at] in wanted and whole.said(start, end)[:1].isupper()
-        if is_part and len(word) >= _PART and plain[at] not in word_list("english_small"):
-            beside = [one for one in (at - 1, at + 1) if 0 <= one < len(said)]
-            strange = [said[one] for one in beside if plain[one] not in {*wanted, *_TITLES}]
-            if not any(_goes_on(whole, (start, end), (one[1], one[2])) for one in strange):
-                yield start, end
-
-
-_NEAR_STREET = 4
-"""Words between a street and the number of a house, at most."""
-
-
-def _bare(word: str, is_place: bool) -> str:
-    """Return a word without accents and the ending of a possessive, in its long form."""
-    plain = word if word.isascii() else _MARKS.sub("", unicodedata.normalize("NFD", word))
-    plain = plain.removesuffix("'s")
-    return _SHORT_FORMS.get(plain, plain) if is_place else plain
-
-
-_MARKS = re.compile(r"[\u0300-\u036f]")
-
-
-def _is_others(whole: Text, end: int) -> bool:
-    """Tell whether a name says whose another one is: "Sofia's brother Miguel"."""
-    return (
-        _OTHERS.match(whole.said(max(end - 2, 0), min(end + _NEAR_NOT, len(whole.plain))))
-        is not None
-    )
-
-
-_OTHERS = re.compile(r"['\u2019]s \w+ [A-Z]\w+")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_PART = 3
-"""Letters of a part of a name that stands for all of it, at least."""
-
-
-def _goes_on(whole: Text, one: Span, other: Span) -> bool:
-    """Tell whether a word beside one is another part of a name: capitalised, and no usual one."""
-    first, second = sorted([one, other])
-    usual = word_list("english_small") | _USUAL
-    word = _bare(whole.plain[slice(*other)], False)
-    is_name = whole.said(*other)[:1].isupper() and word not in usual
-    return whole.plain[first[1] : second[0]] == " " and is_name
-
-
-_USUAL = frozenset(words("hi hello dear yes sure ask call contact tell text thanks sorry both"))
-
-
 def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
     """Yield the sentences that say that it is so, or not so: those that name it, if any does."""
-    named = [word for word in words(slot.name) if len(word) >= _PART] or words(slot.name)
+    named = [word for word in words(slot.name) if len(word) >= LEAST_PART] or words(slot.name)
     told = sentences(whole.source)
     about = [one for one in told if any(word in "".join(words(one)) for word in named)]
     about = [one for one in about if not one.endswith("?")]  # "Location service? Off."
@@ -883,5 +754,4 @@ def _shown(whole: Text) -> str:
 _LONGEST_SHOWN = 200
 
 
-CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
 DENIAL = re.compile(r"\b(?:not|no(?!\.? ?\d)|never|cannot)\b|n't\b")
