@@ -208,7 +208,10 @@ def difference_text(content: Mapping[str, Any], pair: Mapping[str, Any]) -> str:
         return f"{named}: no metric of both runs has a pair with values"
     entry, flips = told[0], pair["flips"]
     figures = f"{signed(entry['difference'])} {interval(entry)}".strip()
-    by = f"{named} by {entry['metric']}: {figures}, p {chance(entry['p'])}"
+    by = f"{named} by {entry['metric']}, {counted(entry['n'], 'pair')}: {figures}"
+    if entry["p"] is not None:
+        verdict = "significant" if entry["p"] <= ALPHA else "not significant"
+        by += f", p {chance(entry['p'])} ({verdict} at {ALPHA})"
     return by + (f"; {len(flips['won'])} won, {len(flips['lost'])} lost" if flips else "")
 
 

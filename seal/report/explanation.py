@@ -36,6 +36,8 @@ MISSING = 5
 """Tasks, and trials, that a run lacks that are named."""
 LOST = 10
 """Most tools of the table of those that the retriever lost."""
+_FOLDED = 500
+"""Most of those of a page."""
 LINKED = 100
 """Most goals of a stage, and steps of one role and outcome, that are linked."""
 LONGEST = 160
@@ -86,9 +88,12 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> Iterator[P
     yield bar_chart(f"{WATERFALL}: goals left after it", bars, content["goals"], axis="goals left")
     yield table(grid._replace(title=title), "Why goals failed")
     yield from notes(content)
-    lost = lost_tools(content)
-    if lost.rows:
-        yield table(lost, "Tools that the retriever lost")
+    lost = len(content["tools_lost"])
+    if lost:
+        yield table(lost_tools(content), "Tools that the retriever lost")
+    if lost > LOST:
+        shown = f"{min(lost, _FOLDED):,} of {counted(lost, 'lost tool')}"
+        yield Fold(shown, above=table(lost_tools(content, _FOLDED), shown))
     yield from lost_notes(content)
     yield from stages.values()
 
@@ -148,11 +153,12 @@ def waterfall(
     return grid._replace(rows=[first, *grid.rows, *rest])
 
 
-def lost_tools(content: Mapping[str, Any]) -> Grid:
+def lost_tools(content: Mapping[str, Any], most: int = LOST) -> Grid:
     """Return the tools that the retriever lost for most of the goals that need them.
 
     Args:
         content: Of explanation.json.
+        most: Tools that it has, at most.
     """
     rows, names = content["tools_lost"], Counter(row["name"] for row in content["tools_lost"])
     columns: Columns = [
@@ -161,7 +167,7 @@ def lost_tools(content: Mapping[str, Any]) -> Grid:
         ("share", lambda row: percent(row["lost"] / row["needed"])),
     ]
     return grid_of(
-        "tools that the retriever lost, of the goals that need them", columns, rows[:LOST]
+        "tools that the retriever lost, of the goals that need them", columns, rows[:most]
     )
 
 

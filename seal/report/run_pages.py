@@ -633,7 +633,7 @@ class _Places(Generic[Record]):
 # kind `parts`; the block of a chat lists the numbers of its pieces. The page's script puts them
 # together when a chat is opened.
 
-MAX_BYTES = 64_000_000
+MAX_BYTES = 32_000_000
 """Bytes of conversations in the page of one run; a browser stays quick below."""
 _SIDE_BY_SIDE = 8_000_000
 """Bytes of those in the page of several runs, which is of what differs between them."""

@@ -21,6 +21,8 @@ from seal.report.lanes import (
     answer_of,
     caption_name,
     lanes_of,
+    model_name,
+    scale_notes,
     scores_so_far,
     summary_table,
     trajectories_so_far,
@@ -68,16 +70,23 @@ def result_tables(run: RunFolder, every: bool = False, others: str = OTHERS) -> 
 
 
 def run_latex(run: RunFolder, parts: Iterable[Any]) -> str:
-    """Return parts as LaTeX, the table of means with a short caption and a label.
+    """Return parts as LaTeX, the table of means with a label, and a caption that says what it has.
 
     Args:
         run: Whose parts they are; the label is made of the name of its folder.
         parts: As of `result_tables`; what is neither a table nor a line is left out.
     """
-    caption = f"{caption_name(run)}: means with 95 % intervals"
+    lanes = lanes_of([run])
+    beside = [f"{lane.kind}: {model_name(lane.run)}" for lane in lanes if lane.kind != "run"]
+    scales = ShortTable(lanes).scales
+
+    def caption(grid: Grid) -> str:
+        told = f"{caption_name(run)}: means with 95 % intervals"
+        return "; ".join([told, *beside, *scale_notes((row[0] for row in grid.rows), scales)])
+
     label = "tab:" + _NO_LABEL.sub("-", run.path.resolve().name).strip("-")
     return latex_text(
-        (part._replace(title=caption), label)
+        (part._replace(title=caption(part)), label)
         if isinstance(part, Grid) and not part.title
         else (part, "")
         for part in parts

@@ -56,6 +56,7 @@ from seal.report.lanes import (
     outcome_label,
     reason_of,
     scores_so_far,
+    summary_table,
     trajectories_so_far,
 )
 from seal.runs.journal import LiveTail
@@ -418,6 +419,7 @@ def view(
         )
         if answer:
             out.print(answer, markup=False, soft_wrap=True)
+            out.print(summary_table(run))
         table = outcome_table(run)
         rest = len(table.rows) - (len(table.rows) if fold is None else _LISTED)
         out.print(table._replace(rows=table.rows[: len(table.rows) - max(0, rest)]))
@@ -454,9 +456,12 @@ def find_task(run: RunFolder, wanted: str | int) -> Task:
         return tasks[named_one("task", name, tasks)]
     except UnknownNameError:
         places = {str(place): task for place, task in enumerate(tasks.values(), start=1)}
-        if name not in places:
+        if name in places:
+            return places[name]
+        if not name.isdecimal():
             raise
-        return places[name]
+    cure = f"Places of tasks go from 1 to {len(places):,}."
+    raise UnknownNameError("task", name, (), cure=cure)
 
 
 def outcome_table(run: RunFolder) -> Grid:

@@ -38,6 +38,8 @@ def test_the_tables_of_a_run_are_a_file_and_a_fold_of_the_report(run, tmp_path):
     assert r"\label{tab:run}" in latex.read_text()
     caption = r"lexical on sample (given, else tfidf, top-k 10): means with 95 \% intervals"
     assert rf"\caption{{{caption}}}" in latex.read_text()
+    beside = seal.run("sample", limit=1).latex()
+    assert rf"{caption}; floor: random; ceiling: oracle}}" in beside
     assert table.read_text() == run.csv()
     assert table.read_text().startswith("metric,mean,low,high,n,of\n")
     seal.report(run, table)

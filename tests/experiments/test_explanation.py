@@ -10,7 +10,9 @@ import pytest
 
 import seal
 from seal.core import DataError, Goal, Ranking, Task, Trajectory, UsageError
+from seal.core.text import counted
 from seal.experiments.explanation import Needs, explain_run
+from seal.report import explanation
 from seal.report.experiments import explanation_tables
 from seal.report.explanation import lost_notes, lost_tools, notes, section
 from seal.report.lanes import lanes_of
@@ -229,6 +231,16 @@ def test_explanations_of_every_form_say_how_many_goals_lacked_a_tool(run: RunFol
         str(section(lanes_of([run]))),
     ):
         assert told in " ".join(shown.split())
+
+
+def test_a_page_folds_the_tools_that_its_table_has_no_room_for(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = len(seal.explain(run).tools_lost)
+    title = f"{lost} of {counted(lost, 'lost tool')}"
+    assert title not in str(section(lanes_of([run])))
+    monkeypatch.setattr(explanation, "LOST", lost - 1)
+    assert title in str(section(lanes_of([run])))
 
 
 def test_files_are_written_and_equal(run: RunFolder, tmp_path: Path) -> None:

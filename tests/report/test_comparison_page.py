@@ -369,7 +369,7 @@ def test_a_comparison_leads_with_the_metric_that_its_runs_lead_with(make_run):
         run.write_json("run.json", manifest | {"gold": "calls"})
     paths = [run.path for run in runs]
     parts = list(comparison_tables(compare(paths, CompareSettings(), None)))
-    assert parts[0].startswith("two minus one by calls_right: ")
+    assert parts[0].startswith("two minus one by calls_right, 2 pairs: ")
     order = ["calls_right", "call_f1", "pass_rate"]
     assert [row[0] for row in parts[1].rows] == order
     assert [row[0] for row in seal.compare(*paths)._glance().grid.rows] == order
@@ -453,8 +453,8 @@ def test_a_comparison_begins_with_its_answer_and_its_page_folds_the_rest_once(
 ) -> None:
     content = compared(runs(("a", "b")), tmp_path / "out")
     told = [part for part in comparison_tables(content) if not isinstance(part, Grid)]
-    assert told[0].startswith("new minus base by pass_rate: +1.000 [")
-    assert told[0].endswith("; 2 won, 0 lost")
+    assert told[0].startswith("new minus base by pass_rate, 2 pairs: +1.000 [")
+    assert told[0].endswith("p 0.250 (not significant at 0.05); 2 won, 0 lost")
     page = (tmp_path / "out" / "comparison.html").read_text()
     places = [
         page.index(text)

@@ -321,7 +321,15 @@ def test_the_list_and_a_chat_are_told_as_json(scored_run):
 
 
 def test_the_list_of_tasks_begins_with_the_answer(scored_run):
-    assert seen(scored_run).splitlines()[0] == answer_of(scored_run)[0]
+    lines = seen(scored_run).splitlines()
+    assert lines[0] == answer_of(scored_run)[0]
+    means = next(place for place, line in enumerate(lines) if "95 % interval" in line)
+    assert means < next(place for place, line in enumerate(lines) if " outcome " in line)
+
+
+def test_a_place_beyond_the_last_task_names_those_that_there_are(scored_run):
+    with pytest.raises(UnknownNameError, match=r"no task '81'\. Places of tasks go from 1 to 3\."):
+        find_task(scored_run, 81)
 
 
 def test_gold_and_made_calls_have_one_name_for_a_tool(make_run):
