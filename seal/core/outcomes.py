@@ -6,8 +6,9 @@ never kept. A refusal (a full window, a filter) ends the goal and counts beside 
 
 What a server says of itself is read narrowly: the status first, then its codes, then its words. An
 answer that contradicts itself is the server's: it says that it calls and has no call, or one
-without a name; or says nothing, and ends by a word that nobody knows or counts no token; or says
-words of which it counts no token, though its server counts those of others.
+without a name; or ends by a word that nobody knows, and says nothing or has a call that nobody can
+read; or says nothing, and counts no token; or says words of which it counts no token, though its
+server counts those of others.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _FINISHES = {
     "content_filter": "content_filter content_filtered refusal sensitive safety blocklist spii"
     " prohibited_content recitation image_safety image_prohibited_content image_recitation"
     " model_armor guardrail_intervened error_toxic",
-    UNREADABLE: "unreadable malformed_function_call malformed_tool_call malformed_tool_use",
+    UNREADABLE: "unreadable malformed_function_call malformed_tool_call malformed_tool_use"
+    " malformed_model_output",
     "model_context_window_exceeded": "model_context_window_exceeded",
     IN_TEXT: IN_TEXT,
 }
@@ -110,8 +112,8 @@ def fault_in(
         return f"says nothing, and counts no token of an answer; {_LATER}"
     if finish == "stop" and said and not calls and tokens == 0 and counts:
         return f"says words, and counts no token of them, as a gateway's error; {_LATER}"
-    if not finish and not readable:
-        return "ends amid a call"
+    if not known and not readable:
+        return f"ends amid a call{f', by {finish!r}' if finish else ''}; {_LATER}"
     return ""
 
 

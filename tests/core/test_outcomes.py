@@ -279,6 +279,7 @@ def test_a_code_says_more_than_words_and_a_status_more_than_a_code():
         ("refusal", "content_filter"),
         ("SAFETY", "content_filter"),
         ("MALFORMED_FUNCTION_CALL", "unreadable"),
+        ("malformed_model_output", "unreadable"),
         ("function_call_filter: MALFORMED_FUNCTION_CALL", "unreadable"),
         ("content_filter: PROHIBITED_CONTENT", "content_filter"),
         ("content_filter: of tomorrow", "content_filter"),
