@@ -24,6 +24,7 @@ from seal.core.streams import (
     has_words,
     holds_answer,
     is_ended,
+    is_stream,
 )
 from seal.core.values import json_bytes
 
@@ -243,8 +244,11 @@ def taken(
         failure = server.transient(f"broke off: {error}{repair}", status=0)
     except ValueError as error:
         sent = shortened(server.cleaned(text.decode(errors="replace")))  # no half of a key
-        said = f"answered what is no JSON: {error}. Is {server.setting} right? It sent {sent}"
-        failure = server.transient(said)
+        repair = f"Is {server.setting} right?"
+        if is_stream(text):
+            repair = "Take -M stream=false" if server.streams else "Mend what stands before it"
+            repair = f"Does a proxy cut or join the events of its stream? {repair}."
+        failure = server.transient(f"answered what is no JSON: {error}. {repair} It sent {sent}")
     if led_to:
         failure.args = (sentences(str(failure), elsewhere(led_to)), *failure.args[1:])
     raise failure

@@ -406,6 +406,19 @@ def test_more_that_is_told_of_an_error_is_no_answer(asked):
     assert is_fault(asked(CHAT, events(told, {"code": 0, "data": True})), "unsupported value")
 
 
+BY_OTHERS = pytest.param(CLAUDE, marks=NEEDS_CLAUDE), pytest.param(GEMINI, marks=NEEDS_GEMINI)
+
+
+@pytest.mark.parametrize("model", [CHAT, RESPONSES, *BY_OTHERS])
+def test_events_that_a_proxy_cut_or_joined_are_told_with_a_repair(asked, model):
+    piece = json.dumps(chunk(content="Sunny."))
+    for amid in (piece * 2, f"{piece}data: {piece}", f"{piece[:30]}\n\ndata: {piece[30:]}"):
+        sent = f"data: {piece}\n\ndata: {amid}\n\n"
+        told = Answer(sent.encode(), headers={"Content-Type": "text/event-stream"})
+        assert is_fault(asked(model, told), "events of its stream? Take -M stream=false.")
+        assert is_fault(asked(model, told, False), "Mend what stands before it.")
+
+
 def test_the_words_of_a_stream_without_an_answer_are_told(asked):
     odd = {"error parsing tool call": "invalid character 'c'"}
     assert is_fault(asked(CHAT, events(chunk(content=""), odd)), "invalid character 'c'")
