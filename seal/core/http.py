@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import errno
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
@@ -234,6 +235,7 @@ def taken(
         ModelError: Its status stays.
     """
     try:
+        text = _unpacked(text) if text.startswith(_GZIP) else text
         if len(text) > LARGEST:
             raise ValueError(f"more than {LARGEST >> 20} MiB")
         if 200 <= status < 300:
@@ -254,6 +256,19 @@ def taken(
     raise failure
 
 
+_GZIP = b"\x1f\x8b"
+"""How a body begins that a gateway packed twice (Kong), or packed and did not say so."""
+
+
+def _unpacked(text: bytearray) -> bytearray:
+    """Return a body, unpacked where it begins as what is packed, up to the byte too many."""
+    try:
+        packed = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        return bytearray(packed.decompress(text, LARGEST + 1))
+    except zlib.error:
+        return text
+
+
 def _told_status(
     server: Server, status: int, headers: Mapping[str, str], text: bytearray
 ) -> ModelError:
@@ -261,7 +276,8 @@ def _told_status(
     try:
         body = answer_in(text, CHAT)
     except ValueError:
-        body = text.decode(errors="replace")
+        is_text = b"\0" not in text
+        body = text.decode(errors="replace") if is_text else f"{len(text)} bytes that are no text"
     inner = error_in(body) or {}
     spent = inner.get("code") == "insufficient_quota"
     said = f"{_message(inner or body)}{told_by_provider(inner)}"

@@ -1,5 +1,6 @@
 """Answers whose parts have another form than their interface gives them: read, or the server's."""
 
+import gzip
 import json
 import threading
 from dataclasses import replace
@@ -417,6 +418,23 @@ def test_events_that_a_proxy_cut_or_joined_are_told_with_a_repair(asked, model):
         told = Answer(sent.encode(), headers={"Content-Type": "text/event-stream"})
         assert is_fault(asked(model, told), "events of its stream? Take -M stream=false.")
         assert is_fault(asked(model, told, False), "Mend what stands before it.")
+
+
+@pytest.mark.parametrize("model", [CHAT, *BY_OTHERS])
+@pytest.mark.parametrize("status", [401, 500])
+def test_what_a_gateway_packs_twice_is_read(asked, model, status):
+    whole = json.dumps({"error": {"message": "the key has expired"}}).encode()
+    twice = gzip.compress(gzip.compress(whole))
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    for sent, says in (
+        (twice, "the key has expired"),
+        (gzip.compress(b"\x1f\x8b\0oops"), "7 bytes that are no text"),
+    ):
+        assert says in str(asked(model, Answer(sent, status, headers))[0])
+    if model is CHAT:
+        plain = json.dumps(chat(choice(content="Sunny."))).encode()
+        sent = Answer(gzip.compress(gzip.compress(plain)), 200, headers)
+        assert asked(CHAT, sent, False)[0].content == "Sunny."
 
 
 def test_the_words_of_a_stream_without_an_answer_are_told(asked):
