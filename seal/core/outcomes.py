@@ -324,6 +324,12 @@ def status_in(error: Mapping[str, Any]) -> int:
 _RETRIED = frozenset({408, 409, 424, 425, 429, 499})
 """Statuses below 500 after which the same request may still succeed: TEI and TGI tell by 424 of
 what failed behind them, nginx by 499 of a request that it gave up."""
+FAILED_LOAD = re.compile(
+    r"\b(?:fail\w*|unable|could not) to load (?:the )?model\b|\bmodel failed to load\b"
+    r"|\bmodel requires more (?:system )?memory\b",
+    re.IGNORECASE,
+)
+"""LM Studio, which loads a model at its first request (400); Ollama, which has no room for it."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
     r"|\bmodel (?:(?:has )?crashed|unloaded\b)|\bcapacity exceeded\b"
@@ -352,7 +358,9 @@ def may_pass(status: int, said: str = "", codes: str = "") -> bool:
     if status in (401, 402, 403, 404, 405) or is_over_a_minute(said):
         return False
     # Further on stands what a server repeats of the request, such as a tool's description.
-    return status in _RETRIED or status >= 500 or bool(_PASSING.search(f"{codes} {said[:_HEAD]}"))
+    told = f"{codes} {said[:_HEAD]}"
+    passes = _PASSING.search(told) or FAILED_LOAD.search(told)
+    return status in _RETRIED or status >= 500 or passes is not None
 
 
 _HEAD = 200

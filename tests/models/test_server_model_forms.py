@@ -236,6 +236,7 @@ def test_parts_of_google_that_nobody_can_read_are_the_servers_fault(asked, part,
         (400, "Internal Server Error"),
         (400, "The model has crashed without additional information. (Exit code: 1)"),
         (400, "Model unloaded."),
+        (400, 'Failed to load model "qwen/qwen3". Error: Operation canceled.'),
     ],
 )
 def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):
@@ -256,6 +257,7 @@ def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):
         (308, "", "leads elsewhere. Is"),
         (400, "enable_thinking must be set to false for this call", "extra_body="),
         (400, "the input was truncated to 2048 tokens", "OLLAMA_CONTEXT_LENGTH"),
+        (400, "Failed to initialize samplers: failed to parse grammar", "--format json"),
     ],
 )
 def test_a_refusal_names_a_repair_that_can_help(asked, status, said, repair):
@@ -264,9 +266,19 @@ def test_a_refusal_names_a_repair_that_can_help(asked, status, said, repair):
     assert "FIELD=null" not in str(found) and "to a key that" not in str(found)
 
 
-def test_a_fault_for_want_of_room_names_a_larger_window(asked):
-    given = failure(500, "prompt is too long: 9000 tokens > 2048")
-    assert is_fault(asked(CHAT, given), "Give the server a larger window")
+@pytest.mark.parametrize(
+    ("said", "repair"),
+    [
+        ("prompt is too long: 9000 tokens > 2048", "Give the server a larger window"),
+        ("Unexpected empty grammar stack after accepting piece: =list (40972)", "--format json"),
+        ("model requires more system memory (8.1 GiB) than is available", "Load the model at"),
+        ('Failed to load model "qwen/qwen3". Error: Operation canceled.', "Load the model at"),
+    ],
+)
+def test_a_fault_that_comes_again_names_its_repair(asked, said, repair):
+    assert is_fault(asked(CHAT, failure(500, said)), repair)
+    amid = events(chunk(content=""), {"error": {"message": said, "code": 503}})
+    assert is_fault(asked(CHAT, amid), repair)
 
 
 def test_a_gateway_without_a_provider_that_takes_tools_gets_them_as_text(model_server):
