@@ -204,6 +204,8 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
         return _told(status, status.get("status_code"))
     if body.get("success") is False:
         inner = body.get("data")
+        listed = body.get("errors")  # Cloudflare
+        inner = listed[0] if isinstance(listed, list) and listed else inner
         told = {**body, **inner} if isinstance(inner, dict) else body
         return _told(told, told.get("code"))
     code = next((body[name] for name in _CODES if body.get(name) not in _FINE), None)
@@ -333,7 +335,8 @@ FAILED_LOAD = re.compile(
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
     r"|\bmodel (?:(?:has )?crashed|unloaded\b)|\bcapacity exceeded\b"
-    r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b",
+    r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b"
+    r"|\bservice (?:is )?(?:temporarily |currently )?unavailable\b",
     re.IGNORECASE,
 )
 """Words of what passes, whatever the status: Bedrock tells of throttling by 400, Groq of a limit of

@@ -236,6 +236,7 @@ def test_parts_of_google_that_nobody_can_read_are_the_servers_fault(asked, part,
         (400, "Internal Server Error"),
         (400, "The model has crashed without additional information. (Exit code: 1)"),
         (400, "Model unloaded."),
+        (400, "Upstream service unavailable"),
         (400, 'Failed to load model "qwen/qwen3". Error: Operation canceled.'),
     ],
 )
