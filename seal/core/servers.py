@@ -110,7 +110,9 @@ _SEND_SLOWER = (
     "--requests-per-minute N)."
 )
 _FAULTS = {
-    re.compile(r"grammar\b", re.IGNORECASE): "It cannot make a grammar of the tools: offer fewer "
+    re.compile(
+        r"grammar\b", re.IGNORECASE
+    ): "It makes no grammar of the schemas: offer fewer tools "
     "(--top-k N), or send them as text (--format json).",
     FAILED_LOAD: "Load the model at its server, with room for it.",
 }

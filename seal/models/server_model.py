@@ -365,10 +365,10 @@ class ServerModel(ABC):
         status = status_in(error)
         if error and (refusal := refusal_of(status, said, " ".join(codes_of(error)))):
             return RequestError(self._server.told(f"answered {said}"), refusal)
-        failure = self._server.transient(said + hint, status if status != 400 else 200)
+        passing = self._server.transient(said + hint, status if status != 400 else 200)
         if helps := repair_of(said):
-            failure.args = (sentences(str(failure), helps),)
-        return failure
+            passing.args = (sentences(str(passing), helps),)
+        return passing
 
     def context(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say.
