@@ -109,23 +109,13 @@ _SEND_SLOWER = (
     "Send fewer: requests_per_minute=N in the text of the model or retriever (of --model: "
     "--requests-per-minute N)."
 )
+_OF_A_GRAMMAR = re.compile(r"grammar\b", re.IGNORECASE)
 _FAULTS = {
-    re.compile(
-        r"grammar\b", re.IGNORECASE
-    ): "It makes no grammar of the schemas: offer fewer tools "
-    "(--top-k N), or send them as text (--format json).",
+    _OF_A_GRAMMAR: "It makes no grammar of the schemas: offer fewer tools (--top-k N), or send "
+    "them as text (--format json).",
     FAILED_LOAD: "Load the model at its server, with room for it.",
 }
 """Words of a fault that comes again, whatever the status, to what helps."""
-
-
-def repair_of(said: str) -> str:
-    """Return what helps against a fault that comes again, by its words; empty: nobody knows."""
-    if lacks_room(said):
-        return LARGER_WINDOW
-    return next((repair for words, repair in _FAULTS.items() if words.search(said)), "")
-
-
 _OF_THIS_REQUEST = frozenset({400, 404, 405, 406, 409, 411, 413, 414, 415, 422, 431})
 """Statuses that speak of a request; of others nobody knows what helps."""
 _REPAIRS = {
@@ -145,6 +135,13 @@ _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
 """Characters of what is kept of an outage, for memory that processes share has no more room."""
+
+
+def repair_of(said: str) -> str:
+    """Return what helps against a fault that comes again, by its words; empty: nobody knows."""
+    if lacks_room(said):
+        return LARGER_WINDOW
+    return next((repair for words, repair in _FAULTS.items() if words.search(said)), "")
 
 
 def server_url(given: str | None, setting: str, variable: str) -> str | None:
