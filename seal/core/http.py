@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import errno
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
@@ -24,6 +25,7 @@ from seal.core.streams import (
     has_words,
     holds_answer,
     is_ended,
+    is_stream,
 )
 from seal.core.values import json_bytes
 
@@ -233,6 +235,7 @@ def taken(
         ModelError: Its status stays.
     """
     try:
+        text = _unpacked(text) if text.startswith(_GZIP) else text
         if len(text) > LARGEST:
             raise ValueError(f"more than {LARGEST >> 20} MiB")
         if 200 <= status < 300:
@@ -243,11 +246,27 @@ def taken(
         failure = server.transient(f"broke off: {error}{repair}", status=0)
     except ValueError as error:
         sent = shortened(server.cleaned(text.decode(errors="replace")))  # no half of a key
-        said = f"answered what is no JSON: {error}. Is {server.setting} right? It sent {sent}"
-        failure = server.transient(said)
+        repair = f"Is {server.setting} right?"
+        if is_stream(text):
+            repair = "Take -M stream=false" if server.streams else "Mend what stands before it"
+            repair = f"Does a proxy cut or join the events of its stream? {repair}."
+        failure = server.transient(f"answered what is no JSON: {error}. {repair} It sent {sent}")
     if led_to:
         failure.args = (sentences(str(failure), elsewhere(led_to)), *failure.args[1:])
     raise failure
+
+
+_GZIP = b"\x1f\x8b"
+"""How a body begins that a gateway packed twice (Kong), or packed and did not say so."""
+
+
+def _unpacked(text: bytearray) -> bytearray:
+    """Return a body, unpacked where it begins as what is packed, up to the byte too many."""
+    try:
+        packed = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        return bytearray(packed.decompress(text, LARGEST + 1))
+    except zlib.error:
+        return text
 
 
 def _told_status(
@@ -257,7 +276,8 @@ def _told_status(
     try:
         body = answer_in(text, CHAT)
     except ValueError:
-        body = text.decode(errors="replace")
+        is_text = b"\0" not in text
+        body = text.decode(errors="replace") if is_text else f"{len(text)} bytes that are no text"
     inner = error_in(body) or {}
     spent = inner.get("code") == "insufficient_quota"
     said = f"{_message(inner or body)}{told_by_provider(inner)}"

@@ -6,8 +6,9 @@ never kept. A refusal (a full window, a filter) ends the goal and counts beside 
 
 What a server says of itself is read narrowly: the status first, then its codes, then its words. An
 answer that contradicts itself is the server's: it says that it calls and has no call, or one
-without a name; or says nothing, and ends by a word that nobody knows or counts no token; or says
-words of which it counts no token, though its server counts those of others.
+without a name; or ends by a word that nobody knows, and says nothing or has a call that nobody can
+read; or says nothing, and counts no token; or says words of which it counts no token, though its
+server counts those of others.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _FINISHES = {
     "content_filter": "content_filter content_filtered refusal sensitive safety blocklist spii"
     " prohibited_content recitation image_safety image_prohibited_content image_recitation"
     " model_armor guardrail_intervened error_toxic",
-    UNREADABLE: "unreadable malformed_function_call malformed_tool_call malformed_tool_use",
+    UNREADABLE: "unreadable malformed_function_call malformed_tool_call malformed_tool_use"
+    " malformed_model_output",
     "model_context_window_exceeded": "model_context_window_exceeded",
     IN_TEXT: IN_TEXT,
 }
@@ -110,8 +112,8 @@ def fault_in(
         return f"says nothing, and counts no token of an answer; {_LATER}"
     if finish == "stop" and said and not calls and tokens == 0 and counts:
         return f"says words, and counts no token of them, as a gateway's error; {_LATER}"
-    if not finish and not readable:
-        return "ends amid a call"
+    if not known and not readable:
+        return f"ends amid a call{f', by {finish!r}' if finish else ''}; {_LATER}"
     return ""
 
 
@@ -202,6 +204,8 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
         return _told(status, status.get("status_code"))
     if body.get("success") is False:
         inner = body.get("data")
+        listed = body.get("errors")  # Cloudflare
+        inner = listed[0] if isinstance(listed, list) and listed else inner
         told = {**body, **inner} if isinstance(inner, dict) else body
         return _told(told, told.get("code"))
     code = next((body[name] for name in _CODES if body.get(name) not in _FINE), None)
@@ -322,10 +326,17 @@ def status_in(error: Mapping[str, Any]) -> int:
 _RETRIED = frozenset({408, 409, 424, 425, 429, 499})
 """Statuses below 500 after which the same request may still succeed: TEI and TGI tell by 424 of
 what failed behind them, nginx by 499 of a request that it gave up."""
+FAILED_LOAD = re.compile(
+    r"\b(?:fail\w*|unable|could not) to load (?:the )?model\b|\bmodel failed to load\b"
+    r"|\bmodel requires more (?:system )?memory\b",
+    re.IGNORECASE,
+)
+"""LM Studio, which loads a model at its first request (400); Ollama, which has no room for it."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
     r"|\bmodel (?:(?:has )?crashed|unloaded\b)|\bcapacity exceeded\b"
-    r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b",
+    r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b"
+    r"|\bservice (?:is )?(?:temporarily |currently )?unavailable\b",
     re.IGNORECASE,
 )
 """Words of what passes, whatever the status: Bedrock tells of throttling by 400, Groq of a limit of
@@ -350,7 +361,9 @@ def may_pass(status: int, said: str = "", codes: str = "") -> bool:
     if status in (401, 402, 403, 404, 405) or is_over_a_minute(said):
         return False
     # Further on stands what a server repeats of the request, such as a tool's description.
-    return status in _RETRIED or status >= 500 or bool(_PASSING.search(f"{codes} {said[:_HEAD]}"))
+    told = f"{codes} {said[:_HEAD]}"
+    passes = _PASSING.search(told) or FAILED_LOAD.search(told)
+    return status in _RETRIED or status >= 500 or passes is not None
 
 
 _HEAD = 200

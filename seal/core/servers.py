@@ -21,7 +21,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
-from seal.core.outcomes import is_over_a_minute, lacks_room, may_pass, refusal_of
+from seal.core.outcomes import (
+    FAILED_LOAD,
+    is_over_a_minute,
+    lacks_room,
+    may_pass,
+    refusal_of,
+)
 from seal.core.secrets import (
     SHORTEST_IN_FILES,
     SHORTEST_KEY,
@@ -103,6 +109,13 @@ _SEND_SLOWER = (
     "Send fewer: requests_per_minute=N in the text of the model or retriever (of --model: "
     "--requests-per-minute N)."
 )
+_OF_A_GRAMMAR = re.compile(r"grammar\b", re.IGNORECASE)
+_FAULTS = {
+    _OF_A_GRAMMAR: "It makes no grammar of the schemas: offer fewer tools (--top-k N), or send "
+    "them as text (--format json).",
+    FAILED_LOAD: "Load the model at its server, with room for it.",
+}
+"""Words of a fault that comes again, whatever the status, to what helps."""
 _OF_THIS_REQUEST = frozenset({400, 404, 405, 406, 409, 411, 413, 414, 415, 422, 431})
 """Statuses that speak of a request; of others nobody knows what helps."""
 _REPAIRS = {
@@ -122,6 +135,13 @@ _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
 """Characters of what is kept of an outage, for memory that processes share has no more room."""
+
+
+def repair_of(said: str) -> str:
+    """Return what helps against a fault that comes again, by its words; empty: nobody knows."""
+    if lacks_room(said):
+        return LARGER_WINDOW
+    return next((repair for words, repair in _FAULTS.items() if words.search(said)), "")
 
 
 def server_url(given: str | None, setting: str, variable: str) -> str | None:
@@ -605,10 +625,10 @@ class Server(ABC):
             return RequestError(self.told(said), None, status, wrote=self.cleaned(wrote))
         if (refusal := refusal_of(status, message, codes)) is not None:
             return RequestError(self.told(said), refusal, status, self.cleaned(message))
-        lacks = lacks_room(message)
+        helps = repair_of(message)
         if may_pass(status, message, codes) and not spent:
             wait_s, words = _retry_after(headers), self.cleaned(message)
-            told = sentences(self.told(said), LARGER_WINDOW) if lacks else self.told(said)
+            told = sentences(self.told(said), helps) if helps else self.told(said)
             return TransientError(told, wait_s, status, said=words)
         is_over = is_over_a_minute(message)
         repair = self.refused if is_over else self._repair(status, said)
@@ -620,7 +640,7 @@ class Server(ABC):
         if is_this_one:
             known = status in _OF_THIS_REQUEST
             other = repair if known else "Ask who runs the server what this status means."
-            other = _SEND_LESS if is_over else LARGER_WINDOW if lacks else other
+            other = _SEND_LESS if is_over else helps or other
             repair = next((_REPAIRS[words] for words in _REPAIRS if words.search(said)), other)
         told = sentences(self.told(said), repair)
         if is_this_one:

@@ -676,23 +676,40 @@ _WORDS = 3
 def text_of(pieces: Sequence[str]) -> str:
     """Return a text that came in pieces.
 
-    Some servers send in each piece all that came before, others all of it once more at the end. So
-    at least three pieces that each begin with the whole one before, or a last one that is what all
-    before it say, are no words that were said twice. Both hold at least three words.
+    Some servers send in each piece all that came before, others all of it once more at the end, or
+    amid the others. So at least three pieces that each begin with the whole one before, or one that
+    begins with what at least two before it say, are no words that were said twice. Both hold at
+    least three words.
     """
     pieces = [piece for piece in pieces if piece]
-    if len(pieces) < 3 or len(pieces[-1].split(maxsplit=_WORDS)) < _WORDS:
-        return "".join(pieces)
-    is_grown = all(map(str.startswith, pieces[1:], pieces)) and len(pieces[0]) < len(pieces[-1])
-    before = "" if is_grown else "".join(pieces[:-1])
-    return pieces[-1] if is_grown or before == pieces[-1] else before + pieces[-1]
+    is_long = len(pieces) > 2 and len(pieces[-1].split(maxsplit=_WORDS)) >= _WORDS
+    is_grown = is_long and all(map(str.startswith, pieces[1:], pieces))
+    return pieces[-1] if is_grown and len(pieces[0]) < len(pieces[-1]) else _once(pieces, _WORDS)
+
+
+def _once(pieces: Sequence[str], words: int = 0) -> str:
+    """Return pieces one after the other, where those that begin with all before them repeat it.
+
+    Args:
+        pieces: None is empty.
+        words: That are repeated at least; any is of two pieces at least.
+    """
+    told: list[str] = []
+    length = 0
+    for place, piece in enumerate(pieces):
+        before = "".join(told) if place > bool(words) and len(piece) >= length else ""
+        if before and piece.startswith(before) and len(before.split(maxsplit=words)) >= words:
+            told, length = [], 0
+        told.append(piece)
+        length += len(piece)
+    return "".join(told)
 
 
 def joined(pieces: Sequence[str]) -> str:
     """Return the text of a call's arguments that came in pieces.
 
-    Some servers send in each piece all that came before, others `{}` before the first. That shows
-    at the end: then the pieces one after the other are no JSON.
+    Some servers send in a piece all that came before, others `{}` before the first. That shows at
+    the end: then the pieces one after the other are no JSON.
     """
     pieces = [piece for piece in pieces if piece]
     whole = "".join(pieces)
@@ -700,8 +717,8 @@ def joined(pieces: Sequence[str]) -> str:
         return whole
     if pieces[0].strip() == _NONE_YET and _is_json(rest := joined(pieces[1:])):
         return rest
-    grown = all(map(str.startswith, pieces[1:], pieces))
-    return pieces[-1] if grown and _is_json(pieces[-1]) else whole
+    once = _once(pieces)
+    return once if _is_json(once) else whole
 
 
 def _is_json(text: str) -> bool:

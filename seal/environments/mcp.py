@@ -45,6 +45,7 @@ from seal.environments.mcp_servers import (
     ACCEPTED,
     NO_ANSWER,
     TIMEOUT,
+    UNSAID,
     Answer,
     McpServer,
     Session,
@@ -240,7 +241,7 @@ def _is_a_fault(entry: Mapping[str, JSON]) -> bool:
     if not isinstance(error, dict):
         return False
     said = str(error.get("message"))
-    of_the_sdk = said.startswith("Server returned an error response") or said == ACCEPTED
+    of_the_sdk = said.startswith(UNSAID) or said == ACCEPTED
     of_the_sdk = of_the_sdk or bool(NO_ANSWER.match(said)) or is_passed_on(said)
     return not Answer("", None, error).is_the_tools or of_the_sdk
 

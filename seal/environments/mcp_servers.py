@@ -305,6 +305,8 @@ _ASK_AGAIN = frozenset({429, 503})
 _RETURN = "play again when it is well"
 _WAITS_S = (0.5, 2.0)
 """Seconds before the further tries."""
+UNSAID = "Server returned an error response"
+"""What the SDK says of a status whose body is no message of the protocol."""
 ACCEPTED = "server answered a request with 202 Accepted"
 """How the SDK says that a server took a request and answers elsewhere, or never."""
 _UNKNOWN = re.compile(
@@ -552,8 +554,9 @@ class Session:
                         "stands before it"
                     ) from error
                 last = self._heard.statuses[-1:]
-                if status > 400 or any(300 <= one < 400 for one in last):
-                    status = status if status > 400 else last[0]
+                stays = status > 400 or (isinstance(error, MCPError) and error.message == UNSAID)
+                if stays or any(300 <= one < 400 for one in last):
+                    status = status if stays else last[0]
                     said = f"{label} answered HTTP {status}: {_words_of_error(error)[:TOLD]}"
                     raise InfrastructureError(
                         f"{self._server.masked(said)}; {_repair([status])}"

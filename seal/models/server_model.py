@@ -37,7 +37,7 @@ from seal.core.outcomes import (
     was_cut,
 )
 from seal.core.secrets import public_url, route_of
-from seal.core.servers import Counts, Server, Standing
+from seal.core.servers import Counts, Server, Standing, repair_of, sentences
 from seal.core.text import count_by_bytes
 from seal.core.values import json_text
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
@@ -365,7 +365,10 @@ class ServerModel(ABC):
         status = status_in(error)
         if error and (refusal := refusal_of(status, said, " ".join(codes_of(error)))):
             return RequestError(self._server.told(f"answered {said}"), refusal)
-        return self._server.transient(said + hint, status if status != 400 else 200)
+        passing = self._server.transient(said + hint, status if status != 400 else 200)
+        if helps := repair_of(said):
+            passing.args = (sentences(str(passing), helps),)
+        return passing
 
     def context(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say.

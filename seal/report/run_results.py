@@ -189,6 +189,12 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{counted(spoilt, 'chat')} spoilt by errors of the user ({repair})"
 
 
+_OF_THINKING = (
+    "start the server with the parser of this model's thinking, or with none, and play with "
+    "another --cache-dir"
+)
+
+
 def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many answers hold what the server left in the text, and what to do."""
     found = summary.get("calls_in_text") or {}
@@ -208,12 +214,12 @@ def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         holds = "holds" if swallowed == 1 else "hold"
         yield (
             f"warning: {counted(swallowed, 'answer')} {holds} a call as text in the thinking, and "
-            "nothing else: start the server with the parser of this model's thinking, or with none"
+            f"nothing else: {_OF_THINKING}"
         )
     if thought := found.get("thought"):
         yield (
-            f"{counted(thought, 'answer')} with thinking alone; if an answer stands in it, start "
-            "the server with the parser of this model's thinking, or with none"
+            f"{counted(thought, 'answer')} with thinking alone; if an answer stands in it, "
+            f"{_OF_THINKING}"
         )
     if escaped := found.get("escaped"):
         yield (

@@ -279,6 +279,7 @@ def test_a_code_says_more_than_words_and_a_status_more_than_a_code():
         ("refusal", "content_filter"),
         ("SAFETY", "content_filter"),
         ("MALFORMED_FUNCTION_CALL", "unreadable"),
+        ("malformed_model_output", "unreadable"),
         ("function_call_filter: MALFORMED_FUNCTION_CALL", "unreadable"),
         ("content_filter: PROHIBITED_CONTENT", "content_filter"),
         ("content_filter: of tomorrow", "content_filter"),
@@ -353,6 +354,9 @@ def test_what_lacks_room_is_known_whatever_the_status():
 def test_an_envelope_says_whether_there_is_an_answer():
     assert error_in({"success": True, "result": {"response": "Sunny."}}) is None
     assert error_in({"success": False, "msg": "no"})["message"] == "no"
+    of_cloudflare = {"code": 7009, "message": "Upstream service unavailable"}
+    told = error_in({"result": None, "success": False, "errors": [of_cloudflare], "messages": []})
+    assert (told["message"], told["code"]) == ("Upstream service unavailable", 7009)
     assert error_in({"data": None, "detail": "worker died"})["message"] == "worker died"
     assert error_in({"choices": [], "x_groq": {"error": "over_capacity"}})["message"] == (
         "over_capacity"

@@ -416,6 +416,7 @@ def test_pieces_that_each_repeat_what_came_before_are_one_text():
         [whole[:9], whole[:20], whole],
         ["", "{", whole],
         ["{", whole[:30], whole[:30], whole],
+        ["{", whole[1:9], whole[:20], whole[20:]],
         [whole[:9], whole[9:]],
         ['{"a": ', '{"a": 1}', "}"],  # no repetition, though it looks like one
     ):
@@ -444,13 +445,19 @@ def test_a_call_in_the_old_field_comes_in_pieces_too_and_each_may_hold_those_bef
 
 def test_words_that_each_repeat_what_came_before_are_said_once():
     for name in ("content", "reasoning_content", "refusal"):
-        for pieces in (GROWING, ["Bern", " and Oslo", " are sunny.", SPOKEN], ["", *GROWING]):
+        amid = ["Bern", " and", " Oslo", SPOKEN[:17], SPOKEN[:20], SPOKEN[20:]]
+        last = ["Bern", " and Oslo", " are sunny.", SPOKEN]
+        for pieces in (GROWING, last, ["", *GROWING], amid):
             text = "".join(chunk(**{name: piece}) for piece in pieces)
             assert said(text)[name] == SPOKEN, (name, pieces)
 
 
 @every_case(
-    "pieces", [["1", "11", "111"], ["no", "no", "no"], ["a b c", "a b c"], ["-", "--", "- x"]]
+    "pieces",
+    [
+        *(["1", "11", "111"], ["no", "no", "no"], ["a b c", "a b c"], ["-", "--", "- x"]),
+        *(["a b c ", "a b c d"], ["a ", "b ", "a b c d"], ["a b ", "c ", "b c d"]),
+    ],
 )
 def test_words_that_a_model_repeats_stay(pieces):
     assert said("".join(chunk(content=piece) for piece in pieces))["content"] == "".join(pieces)

@@ -368,6 +368,15 @@ def test_a_status_of_http_is_no_answer_of_a_tool(monkeypatch: pytest.MonkeyPatch
         assert shop.calls == 7  # nobody knows whether the tool ran
 
 
+@pytest.mark.parametrize("sent", [b"<html>400 Bad Request</html>", b"", b'{"success": false}'])
+def test_a_refusal_that_is_no_message_of_the_protocol_is_no_answer_of_a_tool(sent: bytes) -> None:
+    with scripted(Scripted(Answered(sent, 400), "sunny")) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=r"HTTP 400.*check its address"):
+            session.call("look", {})
+        assert session.call("look", {}).content == "sunny"
+
+
 def test_a_redirect_that_is_not_followed_is_no_answer_of_a_tool() -> None:
     away = Answered(status=302, headers={"Location": "/login"})
     with scripted(Scripted(away, "sunny")) as sessions:

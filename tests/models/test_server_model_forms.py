@@ -1,5 +1,6 @@
 """Answers whose parts have another form than their interface gives them: read, or the server's."""
 
+import gzip
 import json
 import threading
 from dataclasses import replace
@@ -235,6 +236,8 @@ def test_parts_of_google_that_nobody_can_read_are_the_servers_fault(asked, part,
         (400, "Internal Server Error"),
         (400, "The model has crashed without additional information. (Exit code: 1)"),
         (400, "Model unloaded."),
+        (400, "Upstream service unavailable"),
+        (400, 'Failed to load model "qwen/qwen3". Error: Operation canceled.'),
     ],
 )
 def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):
@@ -255,6 +258,7 @@ def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):
         (308, "", "leads elsewhere. Is"),
         (400, "enable_thinking must be set to false for this call", "extra_body="),
         (400, "the input was truncated to 2048 tokens", "OLLAMA_CONTEXT_LENGTH"),
+        (400, "Failed to initialize samplers: failed to parse grammar", "--format json"),
     ],
 )
 def test_a_refusal_names_a_repair_that_can_help(asked, status, said, repair):
@@ -263,9 +267,19 @@ def test_a_refusal_names_a_repair_that_can_help(asked, status, said, repair):
     assert "FIELD=null" not in str(found) and "to a key that" not in str(found)
 
 
-def test_a_fault_for_want_of_room_names_a_larger_window(asked):
-    given = failure(500, "prompt is too long: 9000 tokens > 2048")
-    assert is_fault(asked(CHAT, given), "Give the server a larger window")
+@pytest.mark.parametrize(
+    ("said", "repair"),
+    [
+        ("prompt is too long: 9000 tokens > 2048", "Give the server a larger window"),
+        ("Unexpected empty grammar stack after accepting piece: =list (40972)", "--format json"),
+        ("model requires more system memory (8.1 GiB) than is available", "Load the model at"),
+        ('Failed to load model "qwen/qwen3". Error: Operation canceled.', "Load the model at"),
+    ],
+)
+def test_a_fault_that_comes_again_names_its_repair(asked, said, repair):
+    assert is_fault(asked(CHAT, failure(500, said)), repair)
+    amid = events(chunk(content=""), {"error": {"message": said, "code": 503}})
+    assert is_fault(asked(CHAT, amid), repair)
 
 
 def test_a_gateway_without_a_provider_that_takes_tools_gets_them_as_text(model_server):
@@ -404,6 +418,36 @@ def test_an_envelope_without_success_amid_a_stream_is_an_error(asked, model, par
 def test_more_that_is_told_of_an_error_is_no_answer(asked):
     told = {"code": 500, "message": "unsupported value: NaN", "data": {"answer": "ERROR"}}
     assert is_fault(asked(CHAT, events(told, {"code": 0, "data": True})), "unsupported value")
+
+
+BY_OTHERS = pytest.param(CLAUDE, marks=NEEDS_CLAUDE), pytest.param(GEMINI, marks=NEEDS_GEMINI)
+
+
+@pytest.mark.parametrize("model", [CHAT, RESPONSES, *BY_OTHERS])
+def test_events_that_a_proxy_cut_or_joined_are_told_with_a_repair(asked, model):
+    piece = json.dumps(chunk(content="Sunny."))
+    for amid in (piece * 2, f"{piece}data: {piece}", f"{piece[:30]}\n\ndata: {piece[30:]}"):
+        sent = f"data: {piece}\n\ndata: {amid}\n\n"
+        told = Answer(sent.encode(), headers={"Content-Type": "text/event-stream"})
+        assert is_fault(asked(model, told), "events of its stream? Take -M stream=false.")
+        assert is_fault(asked(model, told, False), "Mend what stands before it.")
+
+
+@pytest.mark.parametrize("model", [CHAT, *BY_OTHERS])
+@pytest.mark.parametrize("status", [401, 500])
+def test_what_a_gateway_packs_twice_is_read(asked, model, status):
+    whole = json.dumps({"error": {"message": "the key has expired"}}).encode()
+    twice = gzip.compress(gzip.compress(whole))
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    for sent, says in (
+        (twice, "the key has expired"),
+        (gzip.compress(b"\x1f\x8b\0oops"), "7 bytes that are no text"),
+    ):
+        assert says in str(asked(model, Answer(sent, status, headers))[0])
+    if model is CHAT:
+        plain = json.dumps(chat(choice(content="Sunny."))).encode()
+        sent = Answer(gzip.compress(gzip.compress(plain)), 200, headers)
+        assert asked(CHAT, sent, False)[0].content == "Sunny."
 
 
 def test_the_words_of_a_stream_without_an_answer_are_told(asked):

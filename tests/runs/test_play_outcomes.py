@@ -390,7 +390,8 @@ def test_calls_that_a_server_leaves_in_the_thinking_are_told_and_read_by_family(
     assert run.summary["calls_in_text"] == {how: 1}
     told = (
         "warning: 1 answer holds a call as text in the thinking, and nothing else: start the "
-        "server with the parser of this model's thinking, or with none"
+        "server with the parser of this model's thinking, or with none, and play with another "
+        "--cache-dir"
     )
     assert (told in summary_notes(run.folder)) == (how == "thoughts")
     assert run["call_f1"].mean == (how == "read")
@@ -436,6 +437,7 @@ def test_thinking_alone_and_escaped_arguments_are_told(model_server, one, tmp_pa
     notes = summary_notes(run.folder)
     for told in ("1 answer with thinking alone; if an", "1 answer with characters such as &amp;"):
         assert any(note.startswith(told) for note in notes)
+    assert any(note.endswith(" or with none, and play with another --cache-dir") for note in notes)
 
 
 def test_words_of_which_no_token_is_counted_are_scored_and_told(model_server, one, tmp_path):
