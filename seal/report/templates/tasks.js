@@ -7,7 +7,7 @@ const option = (value, text) => make("option", { value }, text);
 
 function tagList(row) {
   const told = Object.entries(row.tags).filter(([, value]) => !["false", "null", ""].includes(value));
-  return make("ul", { class: "tags" }, ...told.map(([name, value]) => make("li", { dir: "auto" }, value === "true" ? name : `${name}: ${value}`)));
+  return make("ul", { class: "tags" }, ...told.map(([name, value]) => make("li", { dir: "auto" }, ...partable(value === "true" ? name : `${name}: ${value}`, NAMES))));
 }
 
 // Where a chat tells what is known of it beside outcome and scores.
@@ -100,8 +100,9 @@ function taskTable(table, start) {
 
   function detailText(chats, name, heading) {
     const value = detail(chats, name);
-    if (typeof value !== "number") return value;
-    return heading === "dollars" ? `$${value.toFixed(value < 0.01 ? 4 : 2)}` : value.toLocaleString("en", { maximumFractionDigits: 1 });
+    if (value === null) return [];
+    if (typeof value !== "number") return partable(value, CALLS);
+    return [heading === "dollars" ? `$${value.toFixed(value < 0.01 ? 4 : 2)}` : value.toLocaleString("en", { maximumFractionDigits: 1 })];
   }
 
   function cells(row, lane) {
@@ -118,7 +119,7 @@ function taskTable(table, start) {
     const figure = (value) => (value === null ? make("span", { class: "none" }, "n/a") : value.toFixed(3));
     return [
       make("td", { class: "outcome", "data-label": lanes[lane].label }, ...shown),
-      ...details.map(([name, heading]) => make("td", { class: isFigure(name) ? "figure" : "detail", "data-label": heading, dir: "auto" }, detailText(chats, name, heading))),
+      ...details.map(([name, heading]) => make("td", { class: isFigure(name) ? "figure" : "detail", "data-label": heading, dir: "auto" }, ...detailText(chats, name, heading))),
       ...columnsOf(lane).map((name, column) => make("td", { class: "figure score", "data-label": name }, figure(valueOf(row, lane, column)))),
     ];
   }
@@ -126,9 +127,9 @@ function taskTable(table, start) {
   function tableRow(row) {
     return make(
       "tr", { id: `task-${row.id}` },
-      make("td", { class: "id" }, make("a", { href: addressOf(row), dir: "auto" }, row.id)),
+      make("td", { class: "id" }, make("a", { href: addressOf(row), dir: "auto" }, ...partable(row.id, NAMES))),
       make("td", { class: "text" }, make("span", { dir: "auto" }, row.text), tagList(row)),
-      make("td", { class: "detail", "data-label": "target", dir: "auto" }, row.target),
+      make("td", { class: "detail", "data-label": "target", dir: "auto" }, ...partable(row.target ?? "", CALLS)),
       ...placed.flatMap((lane) => cells(row, lane)),
     );
   }
