@@ -255,6 +255,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
+    environment.filters["count"] = "{:,}".format
     environment.finalize = lambda value: printable(value) if type(value) is str else value
     return environment
 

@@ -298,7 +298,9 @@ def test_a_thousand_tasks_are_drawn_in_portions_and_reached_by_link(make_run, du
     run = make_run("big", [task(id) for id in ids], [chat(id) for id in ids], metrics={})
     file = write_report([run], tmp_path / "big.html")
 
-    assert len(listed(dump(file))) == 100
+    shown = dump(file)
+    assert len(listed(shown)) == 100
+    assert "1,000 of 1,000 tasks" in shown
     assert '<h2 dir="auto" tabindex="-1">own/0900</h2>' in dump(file, task_link("own/0900"))
     assert WEATHER.id in file.read_text()
 

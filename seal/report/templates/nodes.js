@@ -30,6 +30,8 @@ function letPart(nodes, joint) {
   }
 }
 
+const counted = (count) => count.toLocaleString("en");
+
 const read = (node) => JSON.parse(node.textContent);
 const blocks = new Map();
 for (const kind of ["task", "chat", "rows", "index", "start"]) {

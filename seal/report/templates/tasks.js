@@ -49,7 +49,7 @@ function taskTable(table, start) {
   function load(isEnough) {
     loading = loading.then(async () => {
       while (tasks.portions < index.portions && !isEnough()) {
-        byId("count").textContent = `Loading … ${rows.length} of ${index.count} tasks`;
+        byId("count").textContent = `Loading … ${counted(rows.length)} of ${counted(index.count)} tasks`;
         for (const told of await values(`rows/${tasks.portions}`)) rows.push(rowOf(told, rows.length));
         tasks.portions += 1;
       }
@@ -140,7 +140,7 @@ function taskTable(table, start) {
     drawn = Math.min(drawn + count, shown.length);
     const left = (tasks.portions < index.portions ? index.count : shown.length) - drawn;
     byId("more").hidden = left <= 0;
-    byId("more").textContent = `Show more (${left} left)`;
+    byId("more").textContent = `Show more (${counted(left)} left)`;
   }
 
   // Only the first rows are loaded until others are asked for.
@@ -148,7 +148,8 @@ function taskTable(table, start) {
     const whole = keeps === true || list.sort || Object.values(list.fields).some((field) => field.value);
     await load(() => tasks.portions > 0 && !whole);
     shown = list.sorted(rows.filter(matches), sortValue);
-    byId("count").textContent = `${whole || tasks.portions >= index.portions ? shown.length : index.count} of ${index.count} tasks`;
+    const among = whole || tasks.portions >= index.portions ? shown.length : index.count;
+    byId("count").textContent = `${counted(among)} of ${counted(index.count)} tasks`;
     if (keeps === true) return;
     drawn = 0;
     const focused = table.contains(document.activeElement) && document.activeElement.closest("tbody tr");
@@ -173,11 +174,11 @@ function taskTable(table, start) {
   // Fills what needs the index: the fields of the search.
   async function fill() {
     await ready;
-    tag.append(...index.tags.map(([name, value, count]) => option(JSON.stringify([name, value]), `${name} = ${value} (${count})`)));
+    tag.append(...index.tags.map(([name, value, count]) => option(JSON.stringify([name, value]), `${name} = ${value} (${counted(count)})`)));
     outcome.append(...OUTCOMES.filter((label) => index.outcomes.includes(label)).map((label) => option(label, label)));
     if (runLanes.length > 1) outcome.append(option("differs", "runs differ"));
     byId("left-out").hidden = !index.left_out;
-    byId("left-out").textContent = `${index.left_out} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
+    byId("left-out").textContent = `${counted(index.left_out)} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
   }
 
   if (start.rows) table.tBodies[0].append(...start.rows.slice(0, atOnce).map(rowOf).map(tableRow));
