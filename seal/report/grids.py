@@ -351,9 +351,14 @@ def chance(p: float | None) -> str:
     return "<0.001" if p is not None and p < 0.0005 else number(p)
 
 
+UNCORRECTED = "uncorrected"
+"""Why there is no corrected p: the metric is outside the family of those that are corrected."""
+
+
 def holm_chance(entry: Mapping[str, Any]) -> str:
-    """Return the corrected p of an entry; empty if its metric is outside the family."""
-    return "" if entry["p"] is not None and entry["p_holm"] is None else chance(entry["p_holm"])
+    """Return the corrected p of an entry, or why its p is not corrected."""
+    outside = entry["p"] is not None and entry["p_holm"] is None
+    return UNCORRECTED if outside else chance(entry["p_holm"])
 
 
 def signed(value: float | None) -> str:
