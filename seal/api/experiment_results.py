@@ -211,7 +211,7 @@ class RetrieverResult(Estimates):
     def __repr__(self) -> str:
         """Return pool, size, retriever and metrics on one line."""
         told = ", ".join(f"{name} {self[name].value_text}" for name in self)
-        return f"{self.pool} ({self.size}), {self.retriever}: {self.unavailable or told}"
+        return f"{self.pool} ({self.size:,}), {self.retriever}: {self.unavailable or told}"
 
 
 @checked_names
@@ -438,11 +438,11 @@ class PoolSplit(Entries):
     def _glance(self) -> Glance:
         counts = self.content["counts"]
         rows = [
-            (part, str(counts[f"{part}_tasks"]), str(counts[f"{part}_tools"]))
+            (part, f"{counts[f'{part}_tasks']:,}", f"{counts[f'{part}_tools']:,}")
             for part in ("train", "test")
         ]
         title = f"{self.content['pool']}, split by {self.content['split']['by']}"
-        left = [f"left out, {why}: {count}" for why, count in counts["left_out"].items()]
+        left = [f"left out, {why}: {count:,}" for why, count in counts["left_out"].items()]
         return Glance(Grid(title, ("part", "tasks", "tools needed"), rows), left)
 
 

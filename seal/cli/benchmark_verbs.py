@@ -54,7 +54,7 @@ def _measured(entries: Sequence[Card]) -> dict[str, tables.Counted]:
     with progress() as advance:
         for done, entry in enumerate(entries, 1):
             measured[entry.name] = tables.measure(entry)
-            advance("count", done, len(entries))
+            advance("count", done, len(entries), unit="benchmarks")
     return measured
 
 

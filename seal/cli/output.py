@@ -104,8 +104,11 @@ def _stdout_to_stderr() -> Iterator[None]:
 class Advance(Protocol):
     """Is told how far a stage is."""
 
-    def __call__(self, stage: str, done: int, total: int, *more: str) -> None:
-        """Tell how many items of a stage are done, how many there are, and more in words."""
+    def __call__(self, stage: str, done: int, total: int, *more: str, unit: str = "") -> None:
+        """Tell how many items of a stage are done, how many there are, and more in words.
+
+        `unit` names what is counted.
+        """
         ...
 
 
@@ -158,7 +161,7 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
         yield _by_lines(lines)
         return
     from rich.console import Console, RenderableType
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress
+    from rich.progress import BarColumn, Progress
 
     from seal.agents.autogen import Terminal
     from seal.report.live import LiveChats
@@ -171,14 +174,16 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
             yield from chats.texts() if chats else ()
 
     bars: dict[str, TaskID] = {}
-    columns = (BarColumn(bar_width=20), MofNCompleteColumn(), _time_column(), "{task.fields[more]}")
+    count = "{task.completed:,} of {task.total:,}{task.fields[unit]}"
+    columns = (BarColumn(bar_width=20), count, _time_column(), "{task.fields[more]}")
     with Bars("{task.description}", *columns, console=Console(stderr=True)) as shown:
 
-        def advance(stage: str, done: int, total: int, *more: str) -> None:
+        def advance(stage: str, done: int, total: int, *more: str, unit: str = "") -> None:
+            fresh = {"more": "", "before": done, "unit": f" {unit}" if unit else ""}
             if stage not in bars:
-                bars[stage] = shown.add_task(stage, total=total, more="", before=done)
+                bars[stage] = shown.add_task(stage, total=total, **fresh)
             elif done < shown.tasks[bars[stage]].completed:  # the next run of an experiment
-                shown.reset(bars[stage], more="", before=done)
+                shown.reset(bars[stage], **fresh)
             shown.update(bars[stage], completed=done, total=total, more=", ".join(more))
 
         @contextmanager
@@ -205,7 +210,7 @@ def _by_lines(stages: Collection[str]) -> Advance:
     told: dict[str, int] = {}
     reached: dict[str, int] = {}
 
-    def advance(stage: str, done: int, total: int, *more: str) -> None:
+    def advance(stage: str, done: int, total: int, *more: str, unit: str = "") -> None:
         now = time.monotonic()
         if done < reached.get(stage, done + 1):  # the first, or the next run of an experiment
             begun[stage], latest[stage], told[stage] = (now, done), now, 0
@@ -216,7 +221,7 @@ def _by_lines(stages: Collection[str]) -> Advance:
         silent = now - latest[stage]
         if tenth <= told[stage] and silent < _LONG:
             return
-        parts = [f"{stage}: {done:,} of {total:,}"]
+        parts = [f"{stage}: {done:,} of {total:,} {unit}".rstrip()]
         if stage not in stages:
             if silent < _PAUSE or (left is not None and left < _SOON):
                 return

@@ -151,7 +151,8 @@ def _play_run(
     with progress(run=out) as advance:
 
         def told(state: "Progress") -> None:
-            advance(state.stage, state.done, state.total, *spent_words(state))
+            more = spent_words(state)
+            advance(state.stage, state.done, state.total, *more, unit=state.unit)
 
         played = run(settings, out, into.resume, told, only=tasks.ids, tell=tell, again=tasks.told)
     folder = played.folder

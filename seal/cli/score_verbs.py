@@ -272,7 +272,7 @@ def score_command(
             summary = rescore(
                 run,
                 ScoreSettings(**told),
-                lambda done, total: advance("score", done, total),
+                lambda done, total: advance("score", done, total, unit="chats"),
             )
         folder = RunFolder.open(run)
         if audit is not None:
@@ -302,7 +302,7 @@ def _score_recordings(
                 recordings.recorded,
                 out,
                 ScoreSettings(**told),
-                lambda done, total: advance("score", done, total),
+                lambda done, total: advance("score", done, total, unit="chats"),
             )
             found = {folder.path.name: (folder, summary) for folder, summary in scored}
         result.result({"runs": {n: {"run": str(f.path), **s} for n, (f, s) in found.items()}})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.core import JSON, DataError, Milestone, Plan, levels, shortened
 from seal.core.conditions import (
@@ -118,7 +118,7 @@ class _GoldSteps:
         """Return why a milestone was not done; None where it was, or it is a reply."""
         condition = self.milestones[place].condition
         if isinstance(condition, Asked):
-            return self._not_asked(condition)
+            return self._not_asked(place, condition)
         if not isinstance(condition, Called):
             return None
         found = self._lacking.get(place)
@@ -129,12 +129,8 @@ class _GoldSteps:
             return not_called(self._evidence, [condition.tool], self._gold)
         if found.cause == "rejected":
             return self._rejected(condition, found.step)
-        fault = found.faults[0] if found.faults else None
-        name = self._evidence.named(found.tool)
-        if fault is None:
-            return argument("value", name, step=found.step)
-        wrong = fault.name, fault.expected, fault.received
-        return argument(fault.problem, name, *wrong, step=found.step)
+        wrong = [Wrong(f.problem, f.name, f.expected, f.received) for f in found.faults]
+        return argument(self._evidence.named(found.tool), wrong or [Wrong("value")], found.step)
 
     def beyond(self) -> Cause | None:
         """Return what a verdict on calls blames where every gold call was made."""
@@ -175,26 +171,46 @@ class _GoldSteps:
         ):
             return None
         finding = next((f for f in self._evidence.calls if f.step == step), None)
-        if finding is None:
-            return None
-        fault = finding.faults[0] if finding.faults else None
-        wanted = (gold.arguments or {}).get(fault.name) if fault else None
-        if fault is None or wanted is None or not wanted.values:
-            return rejected(finding)
-        name = self._evidence.named(gold.tool)
-        return argument(fault.kind, name, fault.name, wanted.values, fault.received, finding.step)
+        return None if finding is None else rejected(finding, gold)
 
-    def _not_asked(self, gold: Asked) -> Cause | None:
-        """Return that what had to be asked was not, which is a made-up argument of a call."""
+    def _not_asked(self, place: int, gold: Asked) -> Cause | None:
+        """Return that what had to be asked was not, which is a made-up argument of a call.
+
+        None where no call needed the answer: what was called in its place, or was not called, tells
+        more.
+        """
         asked = any(
             party(step.author) == AGENT and step.recipient == USER and gold.similarity(step, {})
             for step in self._evidence.steps
         )
-        if asked or not self._evidence.calls:
+        first = None if asked else next(self._in_need_of(place), None)
+        if first is None:
             return None
-        first = self._evidence.calls[0]
         said = f"{first.name} was called without asking the user for what was missing"
         return Cause("wrong_argument", "not_asked", said, first.step, first.name)
+
+    def _in_need_of(self, question: int) -> Iterator[StepNote]:
+        """Yield the calls that a question had to come before.
+
+        They are of the gold calls that wait for it, or of all where none does. A plan of a question
+        alone has every call come after it.
+        """
+        waiting = {question}
+        for place in chain.from_iterable(levels([m.after for m in self.milestones])):
+            if waiting & set(self.milestones[place].after):
+                waiting.add(place)
+        calls = {
+            place: milestone.condition
+            for place, milestone in enumerate(self.milestones)
+            if isinstance(milestone.condition, Called)
+        }
+        due = waiting & calls.keys() or calls.keys()
+        tools = {calls[place].tool for place in due}
+        free = [call for place, call in calls.items() if place not in due]
+        for finding in self._evidence.calls:
+            is_free = any(c.tool == finding.tool and c.accepts(finding.arguments) for c in free)
+            if not is_free and (finding.tool in tools or not calls):
+                yield finding
 
 
 def first_of_relevant(evidence: Evidence) -> Cause | None:
@@ -340,7 +356,7 @@ class _Missed:
         if isinstance(part, _WORDS) or fault.table == MESSAGE:
             return self._of_words(fault)
         if fault.column and fault.found and self._wrote(fault.table):
-            return self._wrong_value(fault.table, fault.column, fault, self._evidence.calls)
+            return self._wrong_value(fault.table, fault, self._evidence.calls)
         return self._unchanged()
 
     def _of_call(self, tools: Sequence[str], fault: Fault) -> Cause:
@@ -349,14 +365,19 @@ class _Missed:
             return not_called(self._evidence, tools, {*tools, *self._evidence.goal.relevant})
         if not any(map(self._evidence.succeeded, made)):
             return self._failing(made[-1])
-        name = fault.column.partition(".")[2]
-        return self._wrong_value(self._evidence.named(tools[0]), name, fault, made)
+        return self._wrong_value(self._evidence.named(tools[0]), fault, made)
 
-    def _wrong_value(self, where: str, name: str, fault: Fault, calls: Sequence[StepNote]) -> Cause:
+    def _wrong_value(self, where: str, fault: Fault, calls: Sequence[StepNote]) -> Cause:
         """Return what was asked or written otherwise, by the last of the calls that succeeded."""
         good = [finding.step for finding in calls if self._evidence.succeeded(finding)]
         step = good[-1] if good else None
-        return argument("value", where, name, fault.expected, fault.found, step)
+        place = fault.condition, fault.table, fault.row
+        of = [f for f in self._faults if f.found and (f.condition, f.table, f.row) == place]
+        wrong = [
+            Wrong("value", f.column.removeprefix("calls").removeprefix("."), f.expected, f.found)
+            for f in (fault, *(other for other in of if other != fault and other.column))
+        ]
+        return argument(where, wrong, step)
 
     def _failing(self, last: StepNote) -> Cause:
         return rejected(last) if last.kind in REJECTED else tool_error(self._evidence, last)
@@ -429,11 +450,18 @@ class _Missed:
         if made and not worked:
             return self._failing(made[-1])
         for finding in reversed(worked):
-            given = finding.arguments or {}
-            for wrong in gold.faults(given):
-                wanted = (gold.arguments or {}).get(wrong)
-                listed = None if wanted is None else wanted.values
-                return argument("value", name, wrong, listed, given.get(wrong), finding.step)
+            given, wanted = finding.arguments or {}, gold.arguments or {}
+            wrong = [
+                Wrong(
+                    "value",
+                    fault,
+                    wanted[fault].values if fault in wanted else None,
+                    given.get(fault),
+                )
+                for fault in gold.faults(given)
+            ]
+            if wrong:
+                return argument(name, wrong, finding.step)
         tools = {gold.tool, *self._evidence.goal.relevant}
         cause = not_called(self._evidence, [gold.tool], tools, self._acting())
         if cause.cause == "too_few":
@@ -640,30 +668,51 @@ def tool_error(evidence: Evidence, finding: StepNote) -> Cause:
     return Cause(stage, cause[:40], said, finding.step, finding.name, None, brought)
 
 
-def rejected(finding: StepNote) -> Cause:
-    """Return what is wrong with a call that its schema does not take, by its first fault."""
-    if not finding.faults:
-        return argument("format", finding.name, step=finding.step)
-    fault = finding.faults[0]
-    expected, received = fault.expected, fault.received
-    if fault.kind == "missing_argument":
-        expected, received = "a value", None
-    return argument(fault.kind, finding.name, fault.name, expected, received, finding.step)
+class Wrong(NamedTuple):
+    """An argument that is not as gold, or the schema, has it."""
+
+    problem: str
+    name: str = ""
+    expected: JSON = None
+    received: JSON = None
+
+    def __str__(self) -> str:
+        said = f"{self.problem} {self.name}".rstrip()
+        if self.expected is None and self.received is None:
+            return said
+        return f"{said}: expected {told(self.expected)}, received {told(self.received)}"
 
 
-def argument(
-    cause: str,
-    tool: str,
-    name: str = "",
-    expected: JSON = None,
-    received: JSON = None,
-    step: int | None = None,
-) -> Cause:
-    """Return that an argument is not as gold, or the schema, has it."""
-    said = f"{tool}: {cause} {name}".rstrip()
-    if expected is not None or received is not None:
-        said += f": expected {told(expected)}, received {told(received)}"
-    return Cause("wrong_argument", cause, said, step, name, _short(expected), _short(received))
+_WRONG = 5
+"""Wrong arguments of one call that a cause tells."""
+
+
+def rejected(finding: StepNote, gold: Called | None = None) -> Cause:
+    """Return what is wrong with a call that its schema does not take, beside what gold has there.
+
+    Args:
+        finding: The call.
+        gold: The gold call; None: none is known.
+    """
+    wanted = (gold.arguments if gold else None) or {}
+    wrong = []
+    for fault in finding.faults:
+        own = wanted.get(fault.name)
+        expected: JSON = own.values if own else None
+        if not expected:
+            expected = "a value" if fault.kind == "missing_argument" else fault.expected
+        received = None if fault.kind == "missing_argument" else fault.received
+        wrong.append(Wrong(fault.kind, fault.name, expected, received))
+    return argument(finding.name, wrong or [Wrong("format")], finding.step)
+
+
+def argument(tool: str, wrong: Sequence[Wrong], step: int | None) -> Cause:
+    """Return that arguments are not as gold, or the schema, has them; the first gives its name."""
+    first = wrong[0]
+    more = [f"{len(wrong) - _WRONG} more"] if len(wrong) > _WRONG else []
+    said = f"{tool}: {'; '.join([*map(str, wrong[:_WRONG]), *more])}"
+    expected, received = _short(first.expected), _short(first.received)
+    return Cause("wrong_argument", first.problem, said, step, first.name, expected, received)
 
 
 def told(value: JSON) -> str:

@@ -228,10 +228,10 @@ def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
     for row in content["runs"]:
         yield (
             f"{row['condition']}: {counts_of(task=row['tasks'], error=row['errors'])}"
-            + (f", {row['skipped']} skipped" if row["skipped"] else "")
+            + (f", {row['skipped']:,} skipped" if row["skipped"] else "")
         )
         for reason, count in list(row["error_reasons"].items())[:_REASONS_FOR_EXCLUSION]:
-            yield f"  {count}: {one_line(reason, _LONGEST)}"
+            yield f"  {count:,}: {one_line(reason, _LONGEST)}"
     yield from _excluded_lines(content)
 
 
@@ -407,7 +407,7 @@ def _lacking(entries: Entries, metrics: Sequence[str] = METRICS) -> Iterator[str
                 reasons.update(found.get("reasons", {}))
         if reasons:
             told = "; ".join(
-                f"{reason} ({count})" for reason, count in reasons.most_common(_REASONS)
+                f"{reason} ({count:,})" for reason, count in reasons.most_common(_REASONS)
             )
             yield f"{metric} n/a: {told}"
 
@@ -512,7 +512,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
         f"{counts_of(chat=plan['chats'])} ({counts_of(task=plan['tasks'], trial=plan['trials'])}"
         f"{'' if alone else ', baselines with them'}), "
         f"estimated from {counted(plan['rehearsed'], 'task')} that were rehearsed"
-        + (f"; {plan['failed']} could not be" if plan["failed"] else "")
+        + (f"; {plan['failed']:,} could not be" if plan["failed"] else "")
     )
     for model in plan["unpriced"]:
         yield f"no price of {model}: give it by --prices FILE"

@@ -247,7 +247,7 @@ def _missing(missing: Mapping[str, Any]) -> Iterator[str]:
     for what, names in (("tasks", missing["tasks"]), ("trials of other tasks", trials)):
         if names:
             named = listed([one_line(name, LONGEST) for name in names], MISSING)
-            yield f"missing from the run: {len(names)} {what}: {named}"
+            yield f"missing from the run: {len(names):,} {what}: {named}"
 
 
 def percent(share: float | None) -> str:
@@ -329,6 +329,6 @@ def _work(lane: Lane) -> Mapping[str, Work]:
 
 def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Fold:
     places = work.places[outcome]
-    title = f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places)}"
+    title = f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places):,}"
     links = [place_link(place._asdict(), lane_place) for place in places[:LINKED]]
     return Fold(title, links, len(places), "the run", f"role-{lane_place}-{role}-{outcome}")

@@ -76,7 +76,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 def listed(texts: Sequence[str], most: int, between: str = ", ") -> str:
     """Return the first texts on one line, and how many more there are."""
-    more = [f"and {len(texts) - most} more"] if len(texts) > most else []
+    more = [f"and {len(texts) - most:,} more"] if len(texts) > most else []
     return between.join((*texts[:most], *more))
 
 
@@ -145,7 +145,7 @@ class Estimate:
     @property
     def count_text(self) -> str:
         """How many scores the mean is of, how many had none, the mean with errors, the unsure."""
-        parts = [f"n={self.n}", self.lacking_text]
+        parts = [f"n={self.n:,}", self.lacking_text]
         if self.with_errors is not None:
             parts.append(f"with errors {number(self.with_errors)}")
         if self.unsure:
@@ -157,7 +157,7 @@ class Estimate:
         """How many scores are undecided, and how many have no value for other reasons."""
         undecided = self.reasons.get(UNDECIDED, 0)
         counts = {UNDECIDED: undecided, "undefined": self.undefined - undecided}
-        return ", ".join(f"{what} {count}" for what, count in counts.items() if count)
+        return ", ".join(f"{what} {count:,}" for what, count in counts.items() if count)
 
     @property
     def says_something(self) -> bool:
@@ -182,7 +182,7 @@ class Estimate:
 def frequent(counts: Mapping[str, int], most: int, length: int) -> str:
     """Return the most frequent reasons with their counts, each of at most so many characters."""
     ranked = sorted(counts.items(), key=lambda each: -each[1])[:most]
-    return ", ".join(f"{count} ({one_line(reason, length)})" for reason, count in ranked)
+    return ", ".join(f"{count:,} ({one_line(reason, length)})" for reason, count in ranked)
 
 
 # -- Grids that are drawn in a terminal without a word being broken, as far as they fit it.
@@ -351,9 +351,14 @@ def chance(p: float | None) -> str:
     return "<0.001" if p is not None and p < 0.0005 else number(p)
 
 
+UNCORRECTED = "uncorrected"
+"""Why there is no corrected p: the metric is outside the family of those that are corrected."""
+
+
 def holm_chance(entry: Mapping[str, Any]) -> str:
-    """Return the corrected p of an entry; empty if its metric is outside the family."""
-    return "" if entry["p"] is not None and entry["p_holm"] is None else chance(entry["p_holm"])
+    """Return the corrected p of an entry, or why its p is not corrected."""
+    outside = entry["p"] is not None and entry["p_holm"] is None
+    return UNCORRECTED if outside else chance(entry["p_holm"])
 
 
 def signed(value: float | None) -> str:

@@ -104,7 +104,7 @@ def _panel(metric: str, against: str, found: Mapping[str, Any]) -> Iterator[Grid
         yield grid_of(f"{metric}judges that differ by more than chance", _PAIRS, sure)
     goals, most = found["goals"], found["goals"][:_MOST_WRONG]
     if most:
-        title = f"{metric}goals on which most judges differ, {len(most)} of {len(goals)}"
+        title = f"{metric}goals on which most judges differ, {len(most):,} of {len(goals):,}"
         yield grid_of(title, _GOALS, most, names=3)
 
 

@@ -255,6 +255,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
+    environment.filters["count"] = "{:,}".format
     environment.finalize = lambda value: printable(value) if type(value) is str else value
     return environment
 
@@ -269,7 +270,8 @@ BAR = 13
 GAP = 4
 HEADING = 20
 SPACE = 10
-AXIS = 16
+AXIS = 32
+"""Height of the numbers along the axis and, below them, of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +342,8 @@ def bar_chart(
         drawn.append({"heading": group.heading, "y": y + HEADING - 7, "bars": bars})
         y += HEADING + len(bars) * (BAR + GAP) + SPACE
     width = maximum - minimum
-    places: dict[str, Any] = {"width": WIDTH, "height": y + AXIS, "track": TRACK, "bar": BAR}
+    places: dict[str, Any] = {"width": WIDTH, "height": y + AXIS, "bottom": y}
+    places |= {"track": TRACK, "bar": BAR}
     places["ticks"] = [(TRACK * part / 4, f"{minimum + width * part / 4:g}") for part in range(5)]
     return render("bars.html", title=title, groups=drawn, points=points, axis=axis, **places)
 

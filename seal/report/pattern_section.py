@@ -103,11 +103,11 @@ class PatternRun:
             "first errors": _listed(self.first),
             "next after another": _listed(self.transitions, MOST_TOLD).replace(">", " then "),
             "goals without gold values, IAV by missing and inadmissible arguments alone": (
-                f"{self.without_gold} of {self.goals['iav']}" if self.without_gold else ""
+                f"{self.without_gold:,} of {self.goals['iav']:,}" if self.without_gold else ""
             ),
             "services that gave no answer, no error of the agent": _listed(self.causes),
             "calls repaired to be read, no error either": (
-                f"{self.repaired_calls} ({_listed(self.repairs)})" if self.repaired_calls else ""
+                f"{self.repaired_calls:,} ({_listed(self.repairs)})" if self.repaired_calls else ""
             ),
         }
         return [f"{name}: {told}" for name, told in said.items() if told]
@@ -119,7 +119,7 @@ class PatternRun:
             return ""
         taken = self.repair_calls
         mean = f", {sum(taken) / len(taken):.1f} calls each" if taken else ""
-        return f"{self.repaired} of {self.told}{mean}"
+        return f"{self.repaired:,} of {self.told:,}{mean}"
 
 
 Environment = Counter[str]
@@ -138,7 +138,10 @@ def section(lanes: Sequence[Lane]) -> Markup:
     runs = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
     played = next(lane for lane in lanes if lane.kind == "run")
     means = [
-        (run.label, *(cell(e.value_text, e.interval_text, f"n={e.n}") for e in run.cells.values()))
+        (
+            run.label,
+            *(cell(e.value_text, e.interval_text, f"n={e.n:,}") for e in run.cells.values()),
+        )
         for run in runs
     ]
     shares = [(run.label, *(_free_cell(run, name) for name in PATTERNS)) for run in runs]
@@ -154,7 +157,7 @@ def section(lanes: Sequence[Lane]) -> Markup:
             table(Grid(_SHARES, ("run", *patterns), shares), _BY_CALL),
             *(f"{run.label}: {note}" for run in runs for note in run.notes),
             *(_linked(run) for run in runs if any(run.links.values())),
-            *([Fold(f"Environments ({len(found)})", above=places)] if found else []),
+            *([Fold(f"Environments ({len(found):,})", above=places)] if found else []),
         )
     )
 
@@ -239,7 +242,7 @@ def _link(score: Score, finding: Mapping[str, Any], place: int) -> Markup:
 def _listed(counts: Counter[str], most: int | None = None) -> str:
     """Return names with their counts, the most frequent first."""
     ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    return ", ".join(f"{name} {count}" for name, count in ranked[:most])
+    return ", ".join(f"{name} {count:,}" for name, count in ranked[:most])
 
 
 def _held(details: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:

@@ -138,7 +138,7 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     errors, played = summary.get("errors", 0), (summary.get(LINES) or {}).get(_PLAYED, 0)
     if errors > MANY_ERRORS * played:
         yield (
-            f"warning: {errors} of {counted(played, 'chat')} ended with errors, which no mean "
+            f"warning: {errors:,} of {counted(played, 'chat')} ended with errors, which no mean "
             "counts; `with errors` counts them as failures"
         )
     if all_crashed(summary):
@@ -165,7 +165,7 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         calls = counted(repaired.pop("calls", 0), "call")
         yield f"{calls} repaired to be read: {tallied(repaired)}"
     if unknown := summary.get("unknown_ends"):
-        told = ", ".join(f"{word!r} {count}" for word, count in unknown.items())
+        told = ", ".join(f"{word!r} {count:,}" for word, count in unknown.items())
         yield f"answers that ended by an unknown word, and count as they stand: {told}"
     if unrecorded := summary.get("unrecorded"):
         yield unrecorded_note(unrecorded)
@@ -253,7 +253,7 @@ def gold_notes(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def unrecorded_note(found: Mapping[str, Any]) -> str:
     """Return how many calls asked what no recording holds, what answered, and what was asked."""
-    answered = ", ".join(f"{_ANSWERED[how]} {count}" for how, count in found["answered"].items())
+    answered = ", ".join(f"{_ANSWERED[how]} {count:,}" for how, count in found["answered"].items())
     asked = frequent(found["questions"], ERRORS, LONGEST)
     return (
         f"unrecorded: {counted(found['calls'], 'call')} (share {found['share']:.3f}) asked what no "

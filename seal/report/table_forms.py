@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from seal.core.files import AtomicFile
 from seal.core.text import one_line, printable
-from seal.report.grids import Grid, number, told
+from seal.report.grids import UNCORRECTED, Grid, number, told
 from seal.report.pages import cell, table
 
 # -- Tables as Markdown and as LaTeX.
@@ -142,8 +142,8 @@ def _numbers(head: str, cells: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _plain(cell: str) -> str:
-    """Return a number without commas, nothing for `n/a`, and any other text as it is."""
-    if cell == number(None):
+    """Return a number without commas, nothing where none is known, and any other text as it is."""
+    if cell in (number(None), UNCORRECTED):
         return ""
     return cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell
 

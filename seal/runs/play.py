@@ -74,6 +74,8 @@ class Progress:
     """`embed tools`, `play`, `score`, `floor` or `ceiling`."""
     done: int
     total: int
+    unit: str = "chats"
+    """What is counted."""
     errors: int = 0
     tokens: int = 0
     """Spent by all models so far."""
@@ -177,7 +179,7 @@ def _run(
     told = _check_declared(pool.benchmark, every) if earlier else []
     settings = replace(settings, max_total_seconds=budget.seconds_left)
     with without_cycle_search() as prepared, Engine(settings, folder, pool) as engine:
-        engine.progress = lambda done, total: report(Progress("embed tools", done, total))
+        engine.progress = lambda done, total: report(Progress("embed tools", done, total, "tools"))
         is_new, was_there = not folder.is_begun, folder.path.exists()
         _check(engine, budget, is_new)
         for line in engine.cast.asked():
@@ -536,7 +538,7 @@ class _Chats:
             self.skipped["no recording to play"] += 1
         cost = self.budget.dollars(self.budget.ledger) if self.budget.tokens else None
         told = self.errors, self.budget.tokens, cost or None, self.engine.cast.waits
-        self.report(Progress("play", self.done, self.total, *told))
+        self.report(Progress("play", self.done, self.total, "chats", *told))
 
     def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[JobOutcome, None, None]:
         """Yield the outcomes of all chats that are not done, those that were `left` before."""
@@ -623,7 +625,8 @@ def _play_baselines(
                     remove(path / file)
 
         def stage(state: Progress, name: str = name) -> None:
-            report(replace(state, stage=name))
+            if state.stage == "play":  # one bar counts one thing
+                report(replace(state, stage=name))
 
         if _run(baseline, RunFolder(path), True, stage, budget, played, earlier=False)[0]:
             return True

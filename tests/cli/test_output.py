@@ -85,7 +85,7 @@ def test_a_long_run_tells_its_progress_now_and_then_where_there_is_no_terminal(s
     agent = "import time\n\ndef solve(request, tools):\n    time.sleep(0.6)\n    return ''\n"
     (tmp_path / "lazy_agent.py").write_text(agent)
     done = seal("run", "--agent", "lazy_agent:solve", "--workers", "2", "--no-baselines")
-    assert re.search(r"^seal: play: \d\d of 80, \d+ s left$", done.stderr, re.MULTILINE)
+    assert re.search(r"^seal: play: \d\d of 80 chats, \d+ s left$", done.stderr, re.MULTILINE)
 
 
 @pytest.fixture

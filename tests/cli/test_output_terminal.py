@@ -66,7 +66,7 @@ def test_progress_is_shown_on_a_terminal(
     assert done.returncode == 0
     assert done.stdout.startswith("{")
     assert "play" in shown
-    assert "4/4" in shown
+    assert "4 of 4 chats" in shown
 
 
 TWO_RUNS = """
@@ -81,7 +81,9 @@ with progress() as advance:
 """
 
 
-@pytest.mark.parametrize(("last", "told"), [(5, "5/400 8 s"), (30, "30/400 58 s, 12 min left")])
+@pytest.mark.parametrize(
+    ("last", "told"), [(5, "5 of 400 8 s"), (30, "30 of 400 58 s, 12 min left")]
+)
 def test_the_next_run_of_an_experiment_has_its_own_time(
     environment_of_terminal: dict[str, str], last: int, told: str
 ) -> None:
@@ -173,5 +175,5 @@ def test_chats_that_go_on_have_a_line_each_beneath_the_bar(
     tasks = [json.loads(line)["id"] for line in lines]
     for task_id in tasks:
         assert f"  {task_id} user_simulator: " in shown
-    last = shown.rpartition("2/2")[2]
+    last = shown.rpartition("2 of 2 chats")[2]
     assert not any(task_id in last for task_id in tasks)  # a chat that has ended has no line

@@ -201,6 +201,34 @@ def test_a_wrong_argument_says_which_expected_and_received() -> None:
     )  # fmt: skip
 
 
+@every_case(
+    ("asked", "made", "said"),
+    [
+        (
+            goal(called(BOOK, city="Porto", nights=2)),
+            call("book", city="Lisbon", nights=3),
+            "book: value city: expected 'Porto', received 'Lisbon'; "
+            "value nights: expected 2, received 3",
+        ),
+        (
+            goal(called(BOOK, city="Porto", nights=2)),
+            call("book", city=3, nights="two"),
+            "book: wrong_type city: expected 'Porto', received 3; "
+            "wrong_type nights: expected 2, received 'two'",
+        ),
+        (
+            goal(called(BOOK, **{f"a{place}": 1 for place in range(7)})),
+            call("book"),
+            "book: "
+            + "; ".join(f"missing a{place}: expected 1, received nothing" for place in range(5))
+            + "; 2 more",
+        ),
+    ],
+)
+def test_all_wrong_arguments_of_a_call_are_named(asked: Goal, made: Any, said: str) -> None:
+    assert why(asked, chat(made)).said == said
+
+
 def test_a_rejected_argument_is_shown_beside_gold() -> None:
     found = why(ONE, chat(call("find", {"kind": "wrong_type", "message": "no"}, city=3)))
     assert (found.cause, found.expected, found.received) == ("wrong_type", "Porto", 3)
@@ -271,11 +299,37 @@ def test_a_call_where_no_tool_was_needed() -> None:
     assert stage(asked, chat(call("rate"))) == ("wrong_tool", "none_needed")
 
 
-def test_a_call_without_the_question_that_was_due() -> None:
-    asked = goal(Milestone(Asked()), called(FIND, city="Porto"))
-    assert stage(asked, chat(call("find", city="Porto"))) == ("wrong_argument", "not_asked")
-    alone = goal(Milestone(Asked()))
-    assert stage(alone, chat(call("find", city="Porto"))) == ("wrong_argument", "not_asked")
+ASKED_FIRST = goal(
+    called(RATE, city="Porto"),
+    Milestone(Asked()),
+    replace(called(BOOK, city="Porto"), after=(1,)),
+)
+
+
+@every_case(
+    ("asked", "calls", "expected"),
+    [
+        (
+            goal(Milestone(Asked()), called(FIND, city="Porto")),
+            "find",
+            ("wrong_argument", "not_asked"),
+        ),
+        (goal(Milestone(Asked())), "find", ("wrong_argument", "not_asked")),
+        (ASKED_FIRST, "rate book", ("wrong_argument", "not_asked")),
+        (ASKED_FIRST, "rate", ("not_called", "stopped_early")),
+        (ASKED_FIRST, "rate find", ("wrong_tool", "other_tool")),
+        (
+            goal(Milestone(Asked()), called(FIND, city="Porto")),
+            "rate",
+            ("wrong_tool", "other_tool"),
+        ),
+        (goal(Milestone(Asked()), called(FIND, city="Porto")), "", ("not_called", "no_call")),
+    ],
+)
+def test_a_question_that_was_due_is_missed_by_the_call_that_needed_it(
+    asked: Goal, calls: str, expected: Any
+) -> None:
+    assert stage(asked, chat(*(call(name, city="Porto") for name in calls.split()))) == expected
 
 
 RELEVANT = Goal("Book a room in Porto.", relevant=(FIND, BOOK))

@@ -12,6 +12,7 @@ from phone_chats import flag, phone_chat, phone_task, scores_of
 from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
 
 from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
+from seal.core.conditions import Argument, Called
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
 from seal.evaluation.pattern_scores import PATTERNS, ErrorPatterns
 from seal.report.pages import task_link
@@ -297,7 +298,9 @@ def test_a_thousand_tasks_are_drawn_in_portions_and_reached_by_link(make_run, du
     run = make_run("big", [task(id) for id in ids], [chat(id) for id in ids], metrics={})
     file = write_report([run], tmp_path / "big.html")
 
-    assert len(listed(dump(file))) == 100
+    shown = dump(file)
+    assert len(listed(shown)) == 100
+    assert "1,000 of 1,000 tasks" in shown
     assert '<h2 dir="auto" tabindex="-1">own/0900</h2>' in dump(file, task_link("own/0900"))
     assert WEATHER.id in file.read_text()
 
@@ -326,3 +329,60 @@ def test_tables_of_the_report_are_sorted_by_their_headings(scored_run, browser, 
         assert page.value(values) == sorted(page.value(values), reverse=True)
         page.value(f"{head}[{place}].click()")
         assert page.value(names) == before
+
+
+# Words that stand on two lines, boxes that leave the window, and labels of a chart that touch.
+NAMED = "#task-table td, tbody th, .beside code"
+PARTED = """[...document.querySelectorAll(NAMED)].flatMap((cell) => {
+  const found = [];
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    for (const { 0: word, index } of texts.currentNode.data.matchAll(/[a-z]+/gi)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) found.push(word);
+    }
+  }
+  return found;
+})""".replace("NAMED", repr(NAMED))
+LEAVING = """[...document.querySelectorAll("main *")].filter((node) =>
+  !node.parentElement.closest(".scroll, svg") && node.getBoundingClientRect().right > innerWidth + 1
+).map((node) => node.outerHTML.slice(0, 80))"""
+TOUCHING = """[...document.querySelectorAll("svg")].flatMap((chart) => {
+  const labels = [...chart.querySelectorAll("text.scale")];
+  const boxes = labels.map((label) => label.getBoundingClientRect());
+  const line = (box) => Math.round((box.top + box.bottom) / 2 / 8);
+  return labels.filter((label, one) => boxes.some((box, other) => one < other
+    && line(box) === line(boxes[one]) && box.left < boxes[one].right + 3
+    && boxes[one].left < box.right + 3)).map((label) => label.textContent);
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 768, 1400])
+def test_names_stay_whole_and_wide_tables_scroll_in_their_box(make_run, browser, tmp_path, width):
+    asked = {"composer": Argument(("Shostakovich",)), "destination": Argument(("Copenhagen",))}
+    plan = Plan((Milestone(Called("search_recordings", asked)),))
+    goal = Goal("Find a recording of the concert", plans=(plan,), relevant=(WEATHER.id,))
+    ids = ["no_choir_on_wednesday", "money_first_then_the_hammock"]
+    tasks = [replace(task(id), goals=(goal,)) for id in ids]
+    long = "user_instruction_error"
+    scores = [verdict(id, "unsolved", "no_relevant_tools_annotated_for_this") for id in ids]
+    scores += [Score(ids[0], 0, 0, f"{long}_{place}", 0.5, reason="none") for place in range(20)]
+    metrics = {"pass_rate": metric(0.0), long: metric(0.5), f"{long}_0": metric(0.5)}
+    runs = [
+        make_run(name, tasks, [chat(id) for id in ids], scores, metrics, model=name)
+        for name in ("one", "one/floor", "one/ceiling", "other")
+    ]
+    page = write_report([runs[0]], tmp_path / "one.html").as_uri()
+    for where in (page, page + task_link(ids[0])):
+        with browser.page(where, width) as shown:
+            shown.wait("document.querySelector('#task-table tbody tr')")
+            shown.wait("!location.hash || document.querySelector('#reader .step')")
+            shown.value("document.querySelectorAll('details').forEach((n) => { n.open = true })")
+            assert shown.value(PARTED) == []
+            assert shown.value(LEAVING) == []
+    both = write_report([runs[0], runs[3]], tmp_path / "both.html").as_uri()
+    with browser.page(both, width) as shown:
+        assert shown.value("document.querySelectorAll('svg').length") > 1
+        assert shown.value(TOUCHING) == []

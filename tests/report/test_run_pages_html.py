@@ -94,6 +94,21 @@ def test_what_was_said_is_counted_in_messages_also_where_an_older_run_calls_them
     assert "calls: 3, messages: 1,200" in page([scored_run], tmp_path)
 
 
+def test_large_counts_have_separators(scored_run, tmp_path):
+    summary = {**scored_run.summary(), "tasks": 10_000, "errors": 13_501, "skipped": 20_000}
+    summary["skipped_reasons"] = {"too long": 20_000}
+    summary["usage"] = {"calls": 76_000, "messages": 17_360}
+    summary["metrics"] = {"pass_rate": metric(0.5, 31_000, undefined=14_000)}
+    scored_run.write_json("summary.json", summary)
+    page = write_report([scored_run], tmp_path / "report.html").read_text()
+
+    shown = re.sub("<(script|style|pre)[^>]*>.*?</\\1>", "", page, flags=re.DOTALL)
+    texts = re.sub("<[^>]*>", " ", shown)
+    assert "10,000 tasks, 13,501 errors, 20,000 skipped" in texts
+    assert "n=31,000, undefined 14,000" in texts
+    assert re.findall(r"(?<![\w.,:/-])\d{5,}(?![\w.])", texts) == []
+
+
 def test_notes_fold_so_that_warnings_and_the_answer_stand_at_the_top(scored_run, tmp_path):
     told = json.loads((scored_run.path / "summary.json").read_text())
     cut = {"truncated": {"user": 3}, "starred": 2}

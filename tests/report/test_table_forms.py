@@ -86,17 +86,17 @@ def test_names_of_any_characters_compile(tmp_path: Path) -> None:
 def test_a_cell_of_csv_has_one_number_or_text() -> None:
     metrics = Grid(
         "",
-        ("metric", "mean", "95 % interval", "n", "tokens"),
+        ("metric", "mean", "95 % interval", "n", "tokens", "p (Holm)"),
         [
-            ("pass_rate", "0.250", "[0.059, 0.741]", "195 of 1,240", "12,345.5"),
-            ("a, b", "n/a", "", "10,000", "+1,000"),
+            ("pass_rate", "0.250", "[0.059, 0.741]", "195 of 1,240", "12,345.5", "1.000"),
+            ("a, b", "n/a", "", "10,000", "+1,000", "uncorrected"),
         ],
     )
     told = [list(csv.reader(csv_text([grid]).splitlines())) for grid in (metrics, NARROW, WIDE)]
     assert told[0] == [
-        ["metric", "mean", "low", "high", "n", "of", "tokens"],
-        ["pass_rate", "0.250", "0.059", "0.741", "195", "1240", "12345.5"],
-        ["a, b", "", "", "", "10000", "10000", "+1000"],
+        ["metric", "mean", "low", "high", "n", "of", "tokens", "p (Holm)"],
+        ["pass_rate", "0.250", "0.059", "0.741", "195", "1240", "12345.5", "1.000"],
+        ["a, b", "", "", "", "10000", "10000", "+1000", ""],
     ]
     assert told[1] == [[*NARROW.columns], *map(list, NARROW.rows)]
     assert told[2][0][:3] == ["metric", "a low", "a high"]

@@ -100,6 +100,10 @@ def test_floor_and_ceiling_are_runs_beside_the_model(tmp_path: Path):
     assert [t.id for t in baselines["floor"].tasks()] == [t.id for t in result.folder.tasks()]
     assert {state.stage for state in told} == {"play", "score", "floor", "ceiling"}
     assert (told[0].done, told[0].total) == (1, 4)
+    for stage in ("play", "floor", "ceiling"):  # a bar counts one thing, and says what
+        assert [(s.done, s.unit) for s in told if s.stage == stage] == [
+            (done, "chats") for done in range(1, 5)
+        ]
 
 
 def test_baselines_of_fewer_tasks_than_the_model_say_so_and_stand_behind_no_figure(

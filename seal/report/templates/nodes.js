@@ -18,6 +18,20 @@ function on(node, event, action) {
   return node;
 }
 
+// Where a long name parts, and where a call does, whose names stay whole.
+const NAMES = /(?<=\S[_/+])(?=\S)/;
+const CALLS = /(?<=\S[(=])(?=\S)/;
+
+const partable = (text, joint) => text.split(joint).flatMap((part, place) => (place ? [make("wbr", {}), part] : [part]));
+
+function letPart(nodes, joint) {
+  for (const node of nodes) {
+    for (const child of [...node.childNodes]) if (child.nodeType === Node.TEXT_NODE) child.replaceWith(...partable(child.data, joint));
+  }
+}
+
+const counted = (count) => count.toLocaleString("en");
+
 const read = (node) => JSON.parse(node.textContent);
 const blocks = new Map();
 for (const kind of ["task", "chat", "rows", "index", "start"]) {

@@ -18,7 +18,7 @@ function runList(table) {
     body.replaceChildren(...list.sorted(kept, valueOf));
     list.mark();
     const by = list.sort.replace(/^-/, "");
-    byId("count").textContent = `${kept.length} of ${rows.length} runs, ${by ? `by ${by}` : table.dataset.told}`;
+    byId("count").textContent = `${counted(kept.length)} of ${counted(rows.length)} runs, ${by ? `by ${by}` : table.dataset.told}`;
   }
 
   const followAddress = () => list.follow(address().told);

@@ -60,10 +60,15 @@ async function announce(sections) {
   }
 }
 
+function readied(table) {
+  letPart(all("tbody th, tbody th *", table), NAMES);
+  sortable(table);
+}
+
 async function fillSection(section) {
   const found = await show(section, `section/${section.dataset.section}`);
   section.querySelector("[role=status]").remove();
-  all("table.summary", section).forEach(sortable);
+  all("table.summary", section).forEach(readied);
   if (!found) section.append(make("p", { class: "note" }, "It could not be loaded. Load the page again: it may have moved or be damaged."));
   else if (section.textContent.trim() === section.querySelector("h2").textContent.trim()) drop(section);
 }
@@ -79,4 +84,4 @@ const watcher = new IntersectionObserver((entries) => {
 });
 for (const section of all("section[data-section]")) watcher.observe(section);
 announce(all("section[data-unsure]"));
-all("table.summary").forEach(sortable);
+all("table.summary").forEach(readied);

@@ -84,6 +84,7 @@ function taskReader(reader, tasks) {
     }
     for (const step of all(".step", chat)) step.id = `step-${key}/${step.id}`;
     for (const button of all("[data-step]", chat)) on(button, "click", () => showStep(byId(`step-${key}/${button.dataset.step}`)));
+    letPart(all(".beside code", chat), CALLS);
     trees(chat);
     sights(chat);
     stepper(chat);

@@ -7,7 +7,7 @@ const option = (value, text) => make("option", { value }, text);
 
 function tagList(row) {
   const told = Object.entries(row.tags).filter(([, value]) => !["false", "null", ""].includes(value));
-  return make("ul", { class: "tags" }, ...told.map(([name, value]) => make("li", { dir: "auto" }, value === "true" ? name : `${name}: ${value}`)));
+  return make("ul", { class: "tags" }, ...told.map(([name, value]) => make("li", { dir: "auto" }, ...partable(value === "true" ? name : `${name}: ${value}`, NAMES))));
 }
 
 // Where a chat tells what is known of it beside outcome and scores.
@@ -49,7 +49,7 @@ function taskTable(table, start) {
   function load(isEnough) {
     loading = loading.then(async () => {
       while (tasks.portions < index.portions && !isEnough()) {
-        byId("count").textContent = `Loading … ${rows.length} of ${index.count} tasks`;
+        byId("count").textContent = `Loading … ${counted(rows.length)} of ${counted(index.count)} tasks`;
         for (const told of await values(`rows/${tasks.portions}`)) rows.push(rowOf(told, rows.length));
         tasks.portions += 1;
       }
@@ -100,8 +100,9 @@ function taskTable(table, start) {
 
   function detailText(chats, name, heading) {
     const value = detail(chats, name);
-    if (typeof value !== "number") return value;
-    return heading === "dollars" ? `$${value.toFixed(value < 0.01 ? 4 : 2)}` : value.toLocaleString("en", { maximumFractionDigits: 1 });
+    if (value === null) return [];
+    if (typeof value !== "number") return partable(value, CALLS);
+    return [heading === "dollars" ? `$${value.toFixed(value < 0.01 ? 4 : 2)}` : value.toLocaleString("en", { maximumFractionDigits: 1 })];
   }
 
   function cells(row, lane) {
@@ -118,7 +119,7 @@ function taskTable(table, start) {
     const figure = (value) => (value === null ? make("span", { class: "none" }, "n/a") : value.toFixed(3));
     return [
       make("td", { class: "outcome", "data-label": lanes[lane].label }, ...shown),
-      ...details.map(([name, heading]) => make("td", { class: isFigure(name) ? "figure" : "detail", "data-label": heading, dir: "auto" }, detailText(chats, name, heading))),
+      ...details.map(([name, heading]) => make("td", { class: isFigure(name) ? "figure" : "detail", "data-label": heading, dir: "auto" }, ...detailText(chats, name, heading))),
       ...columnsOf(lane).map((name, column) => make("td", { class: "figure score", "data-label": name }, figure(valueOf(row, lane, column)))),
     ];
   }
@@ -126,9 +127,9 @@ function taskTable(table, start) {
   function tableRow(row) {
     return make(
       "tr", { id: `task-${row.id}` },
-      make("td", { class: "id" }, make("a", { href: addressOf(row), dir: "auto" }, row.id)),
+      make("td", { class: "id" }, make("a", { href: addressOf(row), dir: "auto" }, ...partable(row.id, NAMES))),
       make("td", { class: "text" }, make("span", { dir: "auto" }, row.text), tagList(row)),
-      make("td", { class: "detail", "data-label": "target", dir: "auto" }, row.target),
+      make("td", { class: "detail", "data-label": "target", dir: "auto" }, ...partable(row.target ?? "", CALLS)),
       ...placed.flatMap((lane) => cells(row, lane)),
     );
   }
@@ -139,7 +140,7 @@ function taskTable(table, start) {
     drawn = Math.min(drawn + count, shown.length);
     const left = (tasks.portions < index.portions ? index.count : shown.length) - drawn;
     byId("more").hidden = left <= 0;
-    byId("more").textContent = `Show more (${left} left)`;
+    byId("more").textContent = `Show more (${counted(left)} left)`;
   }
 
   // Only the first rows are loaded until others are asked for.
@@ -147,7 +148,8 @@ function taskTable(table, start) {
     const whole = keeps === true || list.sort || Object.values(list.fields).some((field) => field.value);
     await load(() => tasks.portions > 0 && !whole);
     shown = list.sorted(rows.filter(matches), sortValue);
-    byId("count").textContent = `${whole || tasks.portions >= index.portions ? shown.length : index.count} of ${index.count} tasks`;
+    const among = whole || tasks.portions >= index.portions ? shown.length : index.count;
+    byId("count").textContent = `${counted(among)} of ${counted(index.count)} tasks`;
     if (keeps === true) return;
     drawn = 0;
     const focused = table.contains(document.activeElement) && document.activeElement.closest("tbody tr");
@@ -172,11 +174,11 @@ function taskTable(table, start) {
   // Fills what needs the index: the fields of the search.
   async function fill() {
     await ready;
-    tag.append(...index.tags.map(([name, value, count]) => option(JSON.stringify([name, value]), `${name} = ${value} (${count})`)));
+    tag.append(...index.tags.map(([name, value, count]) => option(JSON.stringify([name, value]), `${name} = ${value} (${counted(count)})`)));
     outcome.append(...OUTCOMES.filter((label) => index.outcomes.includes(label)).map((label) => option(label, label)));
     if (runLanes.length > 1) outcome.append(option("differs", "runs differ"));
     byId("left-out").hidden = !index.left_out;
-    byId("left-out").textContent = `${index.left_out} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
+    byId("left-out").textContent = `${counted(index.left_out)} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
   }
 
   if (start.rows) table.tBodies[0].append(...start.rows.slice(0, atOnce).map(rowOf).map(tableRow));
