@@ -12,6 +12,7 @@ from hashlib import blake2b
 from itertools import islice, starmap, takewhile
 from math import inf
 from pathlib import Path
+from shlex import quote
 from statistics import fmean
 from typing import Any, Generic
 
@@ -279,7 +280,9 @@ class RunPages:
 
     def _head(self) -> dict[str, Any]:
         return {
-            "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self.lanes],
+            "lanes": [
+                [lane.kind, printable(lane.label), lane.colour, _named(lane)] for lane in self.lanes
+            ],
             "columns": list(map(printable, self._columns)),
             "details": self._details,
         }
@@ -487,6 +490,12 @@ class RunPages:
     @cached_property
     def _sights(self) -> list[Mapping[str, str]]:
         return [_sight_of(lane.run) for lane in self.lanes]
+
+
+def _named(lane: Lane) -> str:
+    """Return what names a lane's folder on the command line, where the run's own one lies."""
+    path = lane.run.path.resolve()
+    return quote(printable(path.name if lane.kind == "run" else f"{path.parent.name}/{path.name}"))
 
 
 def _ends(row: _Row, kinds: Sequence[str]) -> set[tuple[str, ...]]:

@@ -136,6 +136,7 @@ def test_the_index_tells_the_outcome_of_every_chat(scored_run, tmp_path):
 
     index = blocks(text, "index")["0"]
     assert [kind for kind, *_ in index["lanes"]] == ["floor", "run", "ceiling"]
+    assert [folder for *_, folder in index["lanes"]] == ["run/floor", "run", "run/ceiling"]
     assert index["columns"] == ["pass_rate", "recall@10"]
     assert [[chat[:5] for chat in row[3][1]] for row in rows_of(text)] == [
         [[0, "solved", "done", [1.0, None], ""]],

@@ -62,7 +62,7 @@ def test_a_run_is_shown_in_parts_and_each_part_alone(served: str) -> None:
 def test_runs_stand_side_by_side(served: str) -> None:
     _, _, index = asked(served, "/block/index/0.json?run=one&run=two")
 
-    assert [label for _, label, _ in json.loads(index)["lanes"]] == ["one", "two"]
+    assert [label for _, label, *_ in json.loads(index)["lanes"]] == ["one", "two"]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example"])
@@ -288,7 +288,7 @@ def test_the_list_names_the_settings_in_which_runs_differ(tmp_path: Path) -> Non
 
 def test_an_address_names_each_run_once_and_not_too_many(served: str) -> None:
     _, _, index = asked(served, "/block/index/0.json?" + "&".join(["run=one"] * 20))
-    assert [label for _, label, _ in json.loads(index)["lanes"]] == ["one"]
+    assert [label for _, label, *_ in json.loads(index)["lanes"]] == ["one"]
 
     for path in ("/run", "/block/index/0.json"):
         status, _, page = asked(served, f"{path}?" + "&".join(["run=one"] * 500))

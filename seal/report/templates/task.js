@@ -79,7 +79,7 @@ function taskReader(reader, tasks) {
     const key = `${lane}/${row.place}/${trial}`;
     const chat = make("div", { class: "chat" });
     if (!(await show(chat, `chat/${key}`))) {
-      chat.append(make("p", { class: "note" }, "Left out of this page for its size; read it with "), make("code", {}, `seal view RUN ${row.id}`));
+      chat.append(make("p", { class: "note" }, "Left out of this page for its size; read it with "), make("code", {}, `seal view ${lanes[lane].folder} ${row.id}`));
       return chat;
     }
     for (const step of all(".step", chat)) step.id = `step-${key}/${step.id}`;
