@@ -18,7 +18,7 @@ from seal.core import UsageError
 from seal.core.files import AtomicFile
 from seal.core.text import counted
 from seal.experiments.settings import RESAMPLES, CompareGroup, PreferenceSettings
-from seal.report.grids import Grid, number
+from seal.report.grids import Grid
 
 # -- List the runs below a folder: benchmark, model, chats, first metric, when.
 
@@ -31,32 +31,34 @@ def runs_command(
     """List the runs below a folder, the latest last, without floors and ceilings."""
     from seal.report.lanes import facts_of
     from seal.runs.running import as_it_is
-    from seal.viewer.shelf import runs_below
+    from seal.viewer.shelf import runs_below, settings_apart
 
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
     with output(json) as result:
         facts = map(facts_of, map(as_it_is, runs_below(folder)))
         found = sorted(facts, key=lambda run: run.played)
-        told = [
+        entries = [
             {
                 **{name: getattr(run, name) for name in _TOLD},
-                "run": str(run.run.path),
+                "run": run.name,
                 "mean": run.headline.mean,
             }
             for run in found
         ]
-        result.result({"runs": told})
+        result.result({"runs": entries})
+        apart = settings_apart(found)
         rows = []
         for run in found:
-            score = f"{run.metric} {number(run.headline.mean)}" if run.metric else run.state
+            mean = f"{run.headline.value_text} {run.headline.interval_text}".strip()
+            score = f"{run.metric} {mean}" if run.metric else run.state
             score += ", running" * (run.state == "running" and bool(run.metric))
-            told_tasks = run.tasks_text
-            rows.append(
-                [str(run.run.path), run.benchmark, run.model, score, told_tasks, run.played]
-            )
-        columns = ["run", "benchmark", "model", "score", "tasks", "played (UTC)"]
-        result.show(Grid("", columns, rows, names=4) if rows else f"no run lies below {folder}")
+            settings = [apart.get(run.name, "")] if apart else []
+            told = [run.name, run.benchmark, run.model, *settings, score, run.tasks_text]
+            rows.append([*told, run.played])
+        named = ["run", "benchmark", "model", *(["settings"] if apart else []), "score"]
+        table = Grid("", [*named, "tasks", "played (UTC)"], rows, names=len(named))
+        result.show(table if rows else f"no run lies below {folder}")
         result.show(*(run.damage for run in found if run.damage))
     return 0
 

@@ -38,6 +38,7 @@ from seal.report.chat_pages import (
 )
 from seal.report.grids import grouped
 from seal.report.lanes import (
+    Lane,
     ShortTable,
     by_chat,
     decisive_of,

@@ -299,7 +299,7 @@ def list_page(
         runs=[(run, address(run)) for run in runs],
         chosen={name: sorted({getattr(run, name) for run in runs}) for name in _FILTERS},
         columns=_COLUMNS,
-        settings=_settings(runs),
+        settings=settings_apart(runs),
         charts=charts,
         experiments=experiments,
         boards=boards,
@@ -331,7 +331,7 @@ _ONE_FILE = 16_000_000
 """Bytes of chats and scores of a run whose page of a site is one file."""
 
 
-def _settings(runs: Sequence[RunFacts]) -> dict[str, str]:
+def settings_apart(runs: Sequence[RunFacts]) -> dict[str, str]:
     """Return run to the settings, beside the model, in which the runs differ.
 
     These are settings in which those of its benchmark differ, of what was measured, too, and those

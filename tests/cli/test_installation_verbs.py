@@ -21,11 +21,18 @@ def test_runs_are_listed_with_their_first_metric(seal, tmp_path):
     assert sorted(row for row in rows if row) == [
         ["runs/bad", "", "", "damaged"],
         ["runs/cut", "sample", "lexical", "not scored"],
-        ["runs/lab/one", "sample", "lexical", "pass_rate 0.500"],
+        ["runs/lab/one", "sample", "lexical", "pass_rate 0.500 [0.026, 0.974]"],
     ]
     assert "runs/bad/run.json is no JSON" in done.stdout
     told = json.loads(seal("runs", "runs/lab", "--json").stdout)["runs"]
     assert [(run["metric"], run["mean"], run["tasks"]) for run in told] == [("pass_rate", 0.5, 2)]
+
+
+def test_runs_are_listed_with_the_settings_in_which_they_differ(seal, tmp_path):
+    for top_k in (1, 5):
+        api.run("sample", first=1, top_k=top_k, baselines=False, out=tmp_path / f"runs/{top_k}")
+    shown = seal("runs", COLUMNS="140").stdout
+    assert "top_k 1" in shown and "top_k 5" in shown
 
 
 def test_names_of_runs_and_benchmarks_stay_whole_at_80_columns(seal, tmp_path):
