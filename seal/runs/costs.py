@@ -119,13 +119,15 @@ def read_ledger(record: Any) -> dict[Account, Spent]:
     """
     ledger = {}
     for row in record:
-        *counts, estimated = _COUNTS(row)
-        if not isinstance(estimated, bool):
-            raise ValueError(f"{shortened(estimated)} stands for yes or no")
+        counts = _COUNTS(row)
+        for count in counts[:-1]:
+            count_of(count)
+        if not isinstance(counts[-1], bool):
+            raise ValueError(f"{shortened(counts[-1])} stands for yes or no")
         account = row["role"], row["model"]
         if wrong := [name for name in account if not isinstance(name, str)]:
             raise ValueError(f"{wrong[0]!r} stands for a name")
-        ledger[account] = Spent(*map(count_of, counts), estimated)
+        ledger[account] = Spent(*counts)
     return ledger
 
 
