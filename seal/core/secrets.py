@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import logging
 import os
@@ -265,7 +266,7 @@ def _is_key_in_query(name: str, value: str) -> bool:
 
 
 def spellings(secrets: Iterable[str]) -> list[str]:
-    """Return how secrets may stand in a text, longest first: plain, in JSON, in URLs, in base64.
+    """Return how secrets may stand in a text, longest first: plain, in JSON, HTML, URLs, base64.
 
     JSON may stand in a text of JSON, as a call's arguments do in a record. In base64 a secret has
     one of three forms, by where it begins in what was encoded, such as `user:password`. Its first
@@ -273,7 +274,12 @@ def spellings(secrets: Iterable[str]) -> list[str]:
     """
     found = set()
     for secret in secrets:
-        in_json = {secret, *(json.dumps(secret, ensure_ascii=each)[1:-1] for each in (True, False))}
+        in_html = html.escape(secret)
+        by_number = in_html.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+        plain = {secret, html.escape(secret, quote=False), in_html, by_number}
+        in_json = plain | {
+            json.dumps(text, ensure_ascii=each)[1:-1] for text in plain for each in (True, False)
+        }
         found |= {quote(secret, safe=""), *in_json}
         found |= {
             json.dumps(text, ensure_ascii=each)[1:-1] for text in in_json for each in (True, False)

@@ -301,7 +301,10 @@ def wrong_day(text: str, record: Record) -> str:
         years = {day.year} if day.year else record.years_of(day)
         fit = {WEEKDAYS[day._replace(year=year).calendar.weekday()] for year in years}
         for name, first, last in named:
-            is_beside = 0 <= start - last <= _COMMA or 0 <= first - end <= _COMMA
+            gap = whole.plain[min(end, last) : max(start, first)]
+            ends = "!?" if last < start and whole.plain[first:last] not in WEEKDAYS else ".!?"
+            is_near = 0 <= start - last <= _COMMA or 0 <= first - end <= _COMMA
+            is_beside = is_near and not any(mark in gap for mark in ends)
             if is_beside and fit and name not in fit:
                 return whole.said(min(start, first), max(end, last))
     near = days(whole, record.today) if record.today is not None else []

@@ -19,6 +19,7 @@ from seal.core import (
     Score,
     Step,
     Verdict,
+    shortened,
 )
 from seal.core.conditions import CLEAN, USER, Condition, Match, Replied, parts
 from seal.core.slots import WORDS
@@ -347,27 +348,27 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     goal = with_marks(goal)
     lacks = any(slot.type == "lack" for slot in goal.goal.tells)
     if (lacks or any(map(may_claim, spoken(goal)))) and (claimed := _claimed_falsely(goal)):
-        told = f"the answer claims what was not done: {claimed!r}"
+        told = f"the answer claims what was not done: {shortened(claimed)}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     record = goal.chat.once(known_to, goal)
     if day := wrong_day(goal.answer or "", record):
-        told = f"the answer says {day!r}, and the day or its weekday is another"
+        told = f"the answer says {shortened(day)}, and the day or its weekday is another"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if claimed := belied(goal) or told_otherwise(goal) or deleted_otherwise(goal):
-        told = f"the answer says what is not so: {claimed!r}"
+        told = f"the answer says what is not so: {shortened(claimed)}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if verdict.label == "unsure":
         return None
     cell, is_strange = reworded_cell(goal)
     if is_strange:
-        told = f"a text that gold has of nobody names {cell!r}"
+        told = f"a text that gold has of nobody names {shortened(cell)}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if not unserved(goal.goal) and _says_undone(goal):
         told = "the answer says that it was not done, and it was"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     said, is_false = flat(goal)
     if is_false:
-        told = f"the answer says {said!r}, and it is the other way round"
+        told = f"the answer says {shortened(said)}, and it is the other way round"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     # How far a day is away follows from today, which few records tell.
     usual = {"tomorrow", "tonight", "yesterday", *record.weekdays}
@@ -376,21 +377,21 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
     if code := invented(goal):
-        told = f"the answer says {code!r}, which nobody told and nothing comes to"
+        told = f"the answer says {shortened(code)}, which nobody told and nothing comes to"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     unknown = doubtful(goal, slots) or without_sign(goal)
     if said:
-        told = f"gold does not tell whether {said!r} is right"
+        told = f"gold does not tell whether {shortened(said)} is right"
     elif odd:
-        told = f"the answer says {odd[0]!r}, which neither the request nor a result tells"
+        told = f"the answer says {shortened(odd[0])}, which neither the request nor a result tells"
     elif unknown:
-        told = f"nothing in the chat tells of what the agent says: {unknown!r}"
+        told = f"nothing in the chat tells of what the agent says: {shortened(unknown)}"
     elif cell:
-        told = f"gold has other words than {cell!r}"
+        told = f"gold has other words than {shortened(cell)}"
     else:
         return None
     verdict = replace(verdict, label="unsure", reason=told)
-    value = value_of(0.0, verdict, unexplained=[*odd[:_SHOWN]])
+    value = value_of(0.0, verdict, unexplained=[said[:200] for said in odd[:_SHOWN]])
     return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {told}")
 
 

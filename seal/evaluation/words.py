@@ -45,7 +45,7 @@ from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from seal.core import Goal, Step, Task, Verdict
+from seal.core import Goal, Step, Task, Verdict, shortened
 from seal.core.acts import reckons
 from seal.core.cells import reworded, with_meanings
 from seal.core.clauses import TELLS, sentences_of
@@ -187,7 +187,7 @@ def verdict_of(best: Sequence[Finding], sets: Sequence[Sequence[Slot]]) -> Verdi
         return Verdict("unsure", f"words do not tell whether the answer states {unread}", 2)
     bad = [one for one in best if one.state in ("contradicted", "left out")]
     if len(sets) > 1 and bad[0].state == "left out":
-        wanted = " or ".join(repr(text) for slots in sets for text in slots[0].texts)
+        wanted = " or ".join(shortened(text) for slots in sets for text in slots[0].texts)
         return Verdict("unsolved", f"the answer does not state {wanted}", 2)
     return Verdict("unsolved", reason_of(bad[0]), 2)
 
@@ -778,12 +778,12 @@ ORDER = ("told", "undecided", "untold")
 def reason_of(finding: Finding) -> str:
     """Return in words why a slot is not told."""
     slot = finding.slot
-    wanted = " or ".join(map(repr, slot.texts))
+    wanted = " or ".join(map(shortened, slot.texts))
     name = f"{slot.name}: " if slot.name and slot.type != "truth" else ""
     if slot.type == "question":
         return f"{name}the agent does not ask for {wanted}"
     if slot.type == "lack":
-        claims = f"the agent claims a deed: {finding.said!r}"
+        claims = f"the agent claims a deed: {shortened(finding.said)}"
         lacks = f"the agent neither refuses nor asks for {wanted}"
         return name + (claims if finding.state == "contradicted" else lacks)
     if slot.type == "truth":
@@ -791,14 +791,14 @@ def reason_of(finding: Finding) -> str:
     if finding.denied:
         return f"{name}the answer denies {wanted}"
     if finding.state == "contradicted":
-        return f"{name}the answer says {finding.said!r}, gold is {wanted}"
+        return f"{name}the answer says {shortened(finding.said)}, gold is {wanted}"
     return f"{name}the answer does not state {wanted}"
 
 
 def _listed(findings: Sequence[Finding]) -> str:
     wanted = ((one.slot.type == "lack", one.slot.texts) for one in findings[:3])
     shown = ", ".join(
-        "a refusal or a question" if lack else " or ".join(map(repr, texts))
+        "a refusal or a question" if lack else " or ".join(map(shortened, texts))
         for lack, texts in wanted
     )
     return f"{shown} and {len(findings) - 3} more" if len(findings) > 3 else shown

@@ -115,18 +115,35 @@ def read_ledger(record: Any) -> dict[Account, Spent]:
     Raises:
         KeyError: A part is missing.
         TypeError: It is no such list.
-        ValueError: A count is no whole number, or a name no text.
+        ValueError: A count is none (`count_of`), or a name no text.
     """
     ledger = {}
     for row in record:
         counts = _COUNTS(row)
-        if wrong := [count for count in counts if not isinstance(count, int)]:
-            raise ValueError(f"{wrong[0]!r} stands for a count")
+        for count in counts[:-1]:
+            count_of(count)
+        if not isinstance(counts[-1], bool):
+            raise ValueError(f"{shortened(counts[-1])} stands for yes or no")
         account = row["role"], row["model"]
         if wrong := [name for name in account if not isinstance(name, str)]:
             raise ValueError(f"{wrong[0]!r} stands for a name")
         ledger[account] = Spent(*counts)
     return ledger
+
+
+def count_of(value: Any) -> int:
+    """Return a count that JSON holds.
+
+    Raises:
+        ValueError: It is no whole number from 0 to 10^18.
+    """
+    if type(value) is not int or not 0 <= value <= _MOST_COUNTED:
+        raise ValueError(f"{shortened(value)} stands for a count")
+    return value
+
+
+_MOST_COUNTED = 10**18
+"""The largest count; a file that tells of more is damaged."""
 
 
 _PLAYING: ContextVar[int | None] = ContextVar("playing", default=None)

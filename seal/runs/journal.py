@@ -20,7 +20,16 @@ from seal.core.files import AtomicFile, append_line, close_file, content_of, ope
 from seal.core.records import BRIEF, SCHEMAS, brief, read_step, repair_of
 from seal.core.secrets import without_keys
 from seal.core.values import digest, json_bytes, json_value
-from seal.runs.costs import Account, Ledger, Spent, ledger_record, merged, read_ledger, tokens_of
+from seal.runs.costs import (
+    Account,
+    Ledger,
+    Spent,
+    count_of,
+    ledger_record,
+    merged,
+    read_ledger,
+    tokens_of,
+)
 
 if TYPE_CHECKING:
     from seal.core.table_versions import TableWriter
@@ -561,13 +570,22 @@ def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any
                 if "task_id" in fields:
                     if not isinstance(fields["task_id"], str):
                         raise TypeError("task_id is no text")
-                    fields |= {"trial": int(fields["trial"]), "seconds": float(fields["seconds"])}
-                yield {**fields, "tokens": int(fields["tokens"]), "asked": asked}
+                    if not 0 <= fields["seconds"] <= _LONGEST:
+                        raise ValueError("seconds are no time that a chat takes")
+                    fields |= {
+                        "trial": count_of(fields["trial"]),
+                        "seconds": float(fields["seconds"]),
+                    }
+                yield {**fields, "tokens": count_of(fields["tokens"]), "asked": asked}
             except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
                 raise DataError(
                     f"{path}, line {number}: no timing, an object with task_id, trial, started, "
                     "seconds and tokens; delete the line"
                 ) from error
+
+
+_LONGEST = 1e10
+"""Seconds of a chat, at most: three centuries."""
 
 
 # -- What a worker hands back of a chat, to be written.

@@ -92,7 +92,8 @@ class Shelf:
             if not folder.is_dir():
                 raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
         places = list(dict.fromkeys(folder.resolve() for folder in folders))
-        self._folders = dict(zip(shortest_names(places), places, strict=True))
+        labels = map(_as_text, shortest_names(places))
+        self._folders = dict(zip(labels, places, strict=True))
         self._opened: OrderedDict[tuple[str, ...], _Opened] = OrderedDict()
         self._listed: dict[str, tuple[_Stamp, RunFacts]] = {}
         self._running: dict[str, RunFolder] = {}
@@ -226,7 +227,7 @@ class Shelf:
     def _name(self, label: str, folder: Path, path: Path) -> str:
         if path == folder:
             return label
-        inner = path.relative_to(folder).as_posix()
+        inner = _as_text(path.relative_to(folder).as_posix())
         return inner if len(self._folders) == 1 else f"{label}/{inner}"
 
     def _path(self, name: str, file: str) -> Path:
@@ -234,7 +235,7 @@ class Shelf:
         alone = len(self._folders) == 1
         for label, folder in self._folders.items():
             inner = name if alone else name.removeprefix(f"{label}/")
-            tried = [""] * (name == label) + [inner] * (alone or inner != name)
+            tried = [""] * (name == label) + [inner, _as_path(inner)] * (alone or inner != name)
             for path in (folder_at(folder, each, file) for each in tried):
                 if path is not None:
                     self._check_links(path)
@@ -251,6 +252,20 @@ class Shelf:
                     f"{path} is a link that leads out of the folders that are shown; put in its "
                     "place what it leads to, or show the folder of that too"
                 )
+
+
+_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
+"""A byte of a path that is no text, as `_as_text` writes it."""
+
+
+def _as_text(path: str) -> str:
+    r"""Return a path as an address and a page can hold it: a byte that is no text as `\xff`."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _as_path(text: str) -> str:
+    """Return the path that `_as_text` writes so."""
+    return _BYTE.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), text)
 
 
 def _stamp_of(runs: Sequence[RunFolder], names: Sequence[str]) -> _Stamp:

@@ -1,11 +1,13 @@
 """Keys of services are known by name or look, wherever they stand, and refused unseen."""
 
 import base64
+import html
 import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
+import markupsafe
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,6 +165,9 @@ FORMS: list[Callable[[str], str]] = [
     lambda key: key,
     lambda key: quote(key, safe=""),
     json.dumps,
+    html.escape,
+    lambda key: html.escape(key, quote=False),
+    lambda key: str(markupsafe.escape(key)),
     lambda key: base64.b64encode(key.encode()).decode(),
     lambda key: base64.urlsafe_b64encode(key.encode()).decode(),
     *map(_of_user, ("", "a", "me", "you", "they")),

@@ -176,7 +176,11 @@ def test_every_message_counts(messages: list[str], expected: str) -> None:
         ("On Tuesday, 1 December 2026.", ""),
         ("On Monday, 1 December 2026.", "Monday, 1 December 2026"),
         ("On Monday, 1 December.", "Monday, 1 December"),
+        ("On Mon. 1 December.", "Mon. 1 December"),
         ("On Friday, and on 1 December.", ""),
+        ("On Monday. 2026-12-01 was the order.", ""),
+        ("On Monday!\n1 December was the order.", ""),
+        ("Ordered on 1 December. Monday it ships.", ""),
         ("On Monday, 24 May.", ""),
     ],
 )

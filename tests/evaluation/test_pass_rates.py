@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import chats
 import pytest
+from chats import exchange, goal, plan, task, trajectory
 
 import seal
 from seal.core import Step
 from seal.environments.chat_world import World
 from seal.environments.world import Worlds, toolbox
+from seal.evaluation.scoring import score_trajectory, usual_metrics
 
 
 def fare(city: str) -> dict[str, Any]:
@@ -74,6 +77,29 @@ def test_a_value_that_nothing_explains_leaves_the_goal_undecided(
 ) -> None:
     told = f"undecided: the answer says {odd!r}, which neither the request nor a result tells"
     assert verdict(answer, tmp_path / "run") == (None, told)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        (f"It is Monday, for {'1.' * 20_000}", "Monday"),
+        (f"It is Monday, and it weighs {'9' * 20_000} kg.", "Monday"),
+        (f"It is Monday, says {'Qw' * 10_000}.", "Monday"),
+        (f'It is Monday, and "{"zyx" * 10_000}" holds.', "Monday"),
+        (f"It costs {'9' * 20_000}.5 euros.", "410.60 EUR"),
+        ("It is Monday.", "q" * 20_000),
+    ],
+)
+def test_a_verdict_quotes_at_most_200_characters_of_what_is_said(answer: str, gold: str) -> None:
+    wanted = task(goal(plan(chats.gold("a")), answers=(gold,)))
+    played = trajectory(exchange([("a", {})], [{"day": "Monday"}]), answer)
+    (score,) = [
+        score
+        for score in score_trajectory(wanted, played, {}, usual_metrics())
+        if score.metric == "pass_rate"
+    ]
+    assert score.value != 1.0
+    assert len(f"{score.reason}{score.details['reason']}") < 1_000
 
 
 @pytest.mark.parametrize(

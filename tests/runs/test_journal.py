@@ -155,7 +155,25 @@ def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
         b'{"tokens": 1, "task_id": "a", "trial": 0}',
         b'{"tokens": 1, "task_id": [], "trial": 0, "seconds": 1}',
         b'{"tokens": 1, "task_id": "a", "trial": 0, "seconds": ' + b"9" * 400 + b"}",
+        b'{"tokens": 1, "task_id": "a", "trial": 0, "seconds": -1}',
+        b'{"tokens": 1, "task_id": "a", "trial": 0, "seconds": 1e300}',
+        b'{"tokens": 1, "task_id": "a", "trial": 0, "seconds": "nan"}',
+        b'{"tokens": 1, "task_id": "a", "trial": -1, "seconds": 1}',
+        b'{"tokens": -1000000000}',
+        b'{"tokens": 1e300}',
+        b'{"tokens": "5"}',
         orjson.dumps({"tokens": 1, "asked": [{**asdict(Spent()), "role": "agent", "model": 0.5}]}),
+        *(
+            orjson.dumps(
+                {"tokens": 1, "asked": [{**asdict(Spent()), **odd, "role": "", "model": ""}]}
+            )
+            for odd in (
+                {"requests": True},
+                {"tokens_in": -1},
+                {"kept_out": 2**63},
+                {"estimated": 1},
+            )
+        ),
         b"{oops",
     ],
 )

@@ -226,6 +226,21 @@ def test_folders_of_one_name_are_told_apart_by_what_stands_before_it(tmp_path: P
     assert all(shelf.run(name) == run for name, run in shelf.runs().items())
 
 
+def test_a_folder_whose_name_is_no_text_is_listed_and_shown(tmp_path: Path) -> None:
+    shown = tmp_path / os.fsdecode(b"all\xe9")
+    for name in ("plain", os.fsdecode(b"a\xff/b\xfe")):
+        scores = [verdict("a", "solved")]
+        Writer(shown)(name, [task("a")], [chat("a")], scores, {"pass_rate": metric(1.0)})
+    for folders in ([shown], [shown, shown / os.fsdecode(b"a\xff")]):
+        with serving(*folders) as served:
+            status, _, page = asked(served, "/")
+            addresses = re.findall(r'href="(run\?[^"]+)"', page)
+
+            assert status == 200
+            assert len(addresses) == len(Shelf(folders).runs())
+            assert {asked(served, f"/{address}")[0] for address in addresses} == {200}
+
+
 def test_only_what_is_listed_has_a_name(tmp_path: Path) -> None:
     make = Writer(tmp_path)
     for name in ("one", "one/floor", "one/inner", ".hidden/run", "a/b/c/d", "a/b/c/e/f"):
