@@ -89,9 +89,9 @@ def _show_all(count: bool, result: Output) -> None:
     result.result({**found, "benchmarks": described})
     result.show(
         tables.overview(entries),
-        f"shipped, played by `seal run NAME`: {', '.join(shipped)}",
-        *([f"of others, played by `seal run NAME`: {', '.join(others)}"] if others else []),
-        f"imported by `seal import NAME SOURCE --out DIR`: {', '.join(importers)}",
+        f"shipped, played by 'seal run NAME': {', '.join(shipped)}",
+        *([f"of others, played by 'seal run NAME': {', '.join(others)}"] if others else []),
+        f"imported by 'seal import NAME SOURCE --out DIR': {', '.join(importers)}",
         *(f"broken, {name}: {why}" for name, why in sorted(broken.items())),
         tables.table_1(entries, measured),
         *tables.notes(entries, measured),

@@ -153,7 +153,12 @@ def unforeseen(debug: bool) -> Hook:
 def tell(message: str, error: BaseException | None = None) -> None:
     """Write a message to stderr, printable, after the error's traceback where one is given."""
     trace = "" if error is None else "".join(traceback.format_exception(error))
-    sys.stderr.write(printable(scrub(f"{trace}seal: {message}\n")))
+    sys.stderr.write(printable(scrub(f"{trace}seal: {quoted(message)}\n")))
+
+
+def quoted(text: str) -> str:
+    """Return a text whose words in backticks, which a terminal shows as they are, have quotes."""
+    return re.sub(r"`([^`\n]+)`", r"'\1'", text)
 
 
 # -- What the system refused, as a sentence for a person.

@@ -29,7 +29,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from seal.cli.failure import valued
+from seal.cli.failure import quoted, valued
 from seal.cli.verbs import VERBS, load
 from seal.cli.words import FORMS, chosen, pairs, several, typed_pairs
 from seal.core import SealError, UsageError
@@ -311,6 +311,10 @@ class _Grouped(TyperCommand):
             if len(words) > 1:
                 raise UsageError(f"{name} is given twice, with two values; keep one")
         return left
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help as a terminal shows it."""
+        return quoted(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections; `Options` are those of no group."""

@@ -179,7 +179,7 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
     with Bars("{task.description}", *columns, console=Console(stderr=True)) as shown:
 
         def advance(stage: str, done: int, total: int, *more: str, unit: str = "") -> None:
-            fresh = {"more": "", "before": done, "unit": f" {unit}" if unit else ""}
+            fresh: dict[str, Any] = {"more": "", "before": done, "unit": f" {unit}" if unit else ""}
             if stage not in bars:
                 bars[stage] = shown.add_task(stage, total=total, **fresh)
             elif done < shown.tasks[bars[stage]].completed:  # the next run of an experiment

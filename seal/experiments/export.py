@@ -347,7 +347,7 @@ def _wanted(to: Writer) -> tuple[dict[Any, Any], dict[str, str]]:
 
 def _hf(to: Writer) -> None:
     to.read_back = (
-        "SEAL reads it: `seal new NAME --tools tools.jsonl --tasks tasks.jsonl --out POOL`."
+        "SEAL reads it: seal new NAME --tools tools.jsonl --tasks tasks.jsonl --out POOL."
     )
     # A column of a data set has one type; schemas and messages differ from row to row.
     rows = ({**one, "parameters": json_text(one["parameters"])} for one in to.documents())
@@ -366,7 +366,7 @@ def _inspect(to: Writer) -> None:
         raise UsageError(
             f"{to.pool.name} is no run, and a log of inspect_ai is of one; give a run's folder"
         )
-    to.read_back = "inspect_ai shows it: `inspect view --log-dir FOLDER`."
+    to.read_back = "inspect_ai shows it: inspect view --log-dir FOLDER."
     heard = ((chat, _played(chat)) for chat in to.run.trajectories())
     to.text(log_name(to.run), "chats", log_lines(to.run, heard))
     to.made.counts["chats"] -= 2

@@ -178,7 +178,7 @@ def lost_notes(content: Mapping[str, Any]) -> Iterator[str]:
     """
     more = len(content["tools_lost"]) - LOST
     if more > 0:
-        yield f"{counted(more, 'other tool')} lost: tools_lost.csv of `seal explain RUN --out DIR`"
+        yield f"{counted(more, 'other tool')} lost: tools_lost.csv of seal explain RUN --out DIR"
     needed = content["tools_needed"]
     goals, lost, earlier = (needed[name] for name in ("goals", "lost", "earlier"))
     of = f"{goals:,} goals that need a tool and for which a retriever was asked"
@@ -206,7 +206,7 @@ def _stage(row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: in
     title = f"{row['meaning']}: {counted(row['goals'], 'goal')}"
     links = [place_link(found, place) for found in goals[:LINKED]]
     anchor = f"why-{place}-{row['stage']}"
-    return Fold(title, links, len(goals), "`seal explain --json`", anchor, examples)
+    return Fold(title, links, len(goals), "seal explain --json", anchor, examples)
 
 
 def notes(content: Mapping[str, Any]) -> list[str]:

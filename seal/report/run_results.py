@@ -139,7 +139,7 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if errors > MANY_ERRORS * played:
         yield (
             f"warning: {errors:,} of {counted(played, 'chat')} ended with errors, which no mean "
-            "counts; `with errors` counts them as failures"
+            "counts; 'with errors' counts them as failures"
         )
     if all_crashed(summary):
         crashes = summary.get("crashes") or {}

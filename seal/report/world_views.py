@@ -209,7 +209,7 @@ def goal_outcomes(task: Task, trajectory: Trajectory, scores: Iterable[Score]) -
             try:
                 outcomes.append(_outcome(task, trajectory, position, found))
             except DataError:
-                note = "the scores do not fit the plan or the chat; `seal score` measures anew"
+                note = "the scores do not fit the plan or the chat; 'seal score' measures anew"
                 outcomes.append(GoalOutcome(position, note))
     return outcomes
 
@@ -219,7 +219,7 @@ def _outcome(
 ) -> GoalOutcome:
     whole, milestones, minefields = scores
     if whole is None or milestones is None or minefields is None:
-        return GoalOutcome(position, "the milestones were not measured; `seal score` does it")
+        return GoalOutcome(position, "the milestones were not measured; 'seal score' does it")
     if whole.value is None:
         return GoalOutcome(position, whole.reason or "the milestones were not measured")
     plans = task.goals[position].plans or ()

@@ -70,4 +70,4 @@ def test_what_a_pool_folder_holds_needs_no_upstream_files(seal, tmp_path: Path) 
 def test_the_option_that_went_says_what_replaces_it(seal) -> None:
     failed = seal("benchmarks", "toolsandbox", "--run", "run")
     assert failed.returncode == 2
-    assert "--run is gone from `seal benchmarks`: `seal paper toolsandbox RUN`" in failed.stderr
+    assert "--run is gone from 'seal benchmarks': 'seal paper toolsandbox RUN'" in failed.stderr

@@ -88,4 +88,4 @@ def test_an_option_of_the_play_is_refused_with_the_verb_that_takes_it(seal):
     done = seal("import", "toolsandbox", ".", "--out", "out", "-T", "web=simulator")
     assert done.returncode == 2
     assert "no option -T of toolsandbox 'web'" in done.stderr
-    assert "`seal run`" in done.stderr
+    assert "'seal run'" in done.stderr

@@ -33,13 +33,13 @@ def test_help_loads_no_heavy_library() -> None:
 def test_a_verb_that_is_gone_names_what_replaces_it(seal) -> None:
     failed = seal("train-retriever", "sample", "--out", "mine")
     assert failed.returncode == 2
-    assert "seal train-retriever is gone: seal.split and `seal export POOL --to" in failed.stderr
+    assert "seal train-retriever is gone: seal.split and 'seal export POOL --to" in failed.stderr
     assert "docs/train-a-retriever.md" in failed.stderr
     assert failed.stderr.count("\n") == 1
     failed = seal("errata", "draft", "sample", "weather-01", "--out", "mine")
     assert failed.returncode == 2 and failed.stderr.count("\n") == 1
     assert "seal errata is gone: mend tasks.jsonl in a copy of the pool" in failed.stderr
-    assert "seal merge is gone: `seal run --processes ray`" in seal("merge", "a", "b").stderr
+    assert "seal merge is gone: 'seal run --processes ray'" in seal("merge", "a", "b").stderr
 
 
 def test_help_lists_every_verb_with_its_line(seal) -> None:
@@ -105,9 +105,9 @@ def test_an_unknown_option_before_a_verb_names_the_closest(called) -> None:
         (["import", "toolbench", "--out", "pool"], "SOURCE"),
         (["score", "nowhere"], "nowhere is no run folder"),
         (["report", "nowhere"], "nowhere is no run folder"),
-        (["pools"], "Missing command. Commands: search, show, stats. See `seal pools --help`."),
+        (["pools"], "Missing command. Commands: search, show, stats. See 'seal pools --help'."),
         (["pools", "statz"], "Did you mean 'stats'? Commands: search, show, stats. See"),
-        (["pools", "show", "sample"], "See `seal pools show --help`."),
+        (["pools", "show", "sample"], "See 'seal pools show --help'."),
         (
             ["export", "sample"],
             "Choose from: beir, bfcl, hf, inspect, openai, trec, triplets.",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.cli.failure import exit_code, reported, scrub
+from seal.cli.failure import exit_code, quoted, reported, scrub
 from seal.core import (
     BudgetError,
     CacheMissError,
@@ -262,3 +262,14 @@ def test_a_full_standard_output_is_named() -> None:
         )
     assert told.returncode == 2
     assert told.stderr.startswith("seal: standard output: No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("score it with `seal score RUN`; see `x`", "score it with 'seal score RUN'; see 'x'"),
+        ("a lone ` stays", "a lone ` stays"),
+    ],
+)
+def test_a_terminal_shows_quotes_in_place_of_backticks(text: str, shown: str) -> None:
+    assert quoted(text) == shown

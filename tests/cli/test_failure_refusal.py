@@ -93,7 +93,7 @@ REFUSED = {
     "--model openai/q@": "model openai/q@: a name of \\[endpoints\\] in seal.toml must follow",
     "--history-policy drop": "--history-policy is gone: a goal ends when its prompt does not fit",
     "--shard 1/2": "--shard is gone: --workers and --processes use one machine, --processes ray",
-    "--hooks mine:Tracker": "--hooks is gone: `seal view` and `seal serve` show a running run",
+    "--hooks mine:Tracker": "--hooks is gone: 'seal view' and 'seal serve' show a running run",
     "--processes many": "--processes many: expected a whole number of at least 1, or ray or ray:N",
     "--processes ray:0": "--processes ray:0: expected a whole number of at least 1, or ray or ray",
     "--processes 0": "--processes 0: expected a whole number of at least 1",

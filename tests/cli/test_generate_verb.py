@@ -6,6 +6,7 @@ import pytest
 
 import seal as api
 from seal.cli.dispatch import main
+from seal.cli.failure import quoted
 from seal.core import UsageError
 
 
@@ -54,6 +55,6 @@ def test_the_verb_needs_a_verb_of_its_own(seal):
 def test_a_kind_that_there_was_is_one_line_that_says_what_to_do(seal, words, told):
     code, out, err = seal("generate", *words)
     assert (code, out) == (2, "")
-    assert err == f"seal: generate {words[0]} is no more: {told}\n"
+    assert err == f"seal: generate {words[0]} is no more: {quoted(told)}\n"
     with pytest.raises(UsageError, match=f"generate {words[0]} is no more: {told[:20]}"):
         api.generate(words[0], "sample", "out")

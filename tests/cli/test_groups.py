@@ -82,7 +82,7 @@ def test_the_short_help_has_nine_options_and_a_line_for_each_group(
     options = [line.split()[0].rstrip(",") for line in sections["Options"]]
     flags = ["--" + name.replace("_", "-") for name in play_verbs.COMMON]
     assert options == [*flags, "--help-all", "-h"]
-    lines = sections["More options, by `seal run --help-all`"]
+    lines = sections["More options, by 'seal run --help-all'"]
     assert [line.split("  ")[0] for line in lines] == GROUPS
     assert all(len(line.split("  ", 1)[1].split()) > 3 for line in lines)
 

@@ -97,4 +97,4 @@ def test_the_scripts_ask_seal(shell, environment, script, tmp_path):
 def test_the_former_verb_tells_the_line_of_the_shell(seal):
     done = seal("completion", "bash")
     assert done.returncode == 2
-    assert 'seal completion is gone: `eval "$(_SEAL_COMPLETE=source_bash seal)"`' in done.stderr
+    assert "seal completion is gone: 'eval \"$(_SEAL_COMPLETE=source_bash seal)\"'" in done.stderr

@@ -46,7 +46,7 @@ def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) ->
         (["react", "-M", "slips=2"], "-M slips=2: expected a number from 0 to 1"),
         (["react", "--model", "oracle", "-M", "slips=0.5"], "no option -M of oracle 'slips'"),
         (["react", "--resume"], "--resume needs the folder of the ablation: give --out DIR"),
-        (["react", "--samples", "2"], "No such option: --samples is an option of `seal sweep`"),
+        (["react", "--samples", "2"], "No such option: --samples is an option of 'seal sweep'"),
     ],
 )
 def test_what_cannot_be_ablated_is_one_clear_line(called, words: list[str], says: str) -> None:

@@ -61,7 +61,7 @@ def test_servers_are_imported_played_and_played_again_without_them(seal, tmp_pat
         (["run", "sample", "--server", "x"], "add --environment mcp"),
         (["import", "mcp", "--stdio", "x"], "--stdio is now --server COMMAND"),
         (["run", "sample", "--environment", "mpc"], "Did you mean 'mcp'?"),
-        (["mcp", "sample", "--http"], "seal mcp is gone: `seal run --agent bridge:COMMAND`"),
+        (["mcp", "sample", "--http"], "seal mcp is gone: 'seal run --agent bridge:COMMAND'"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(seal, words: list[str], says: str) -> None:

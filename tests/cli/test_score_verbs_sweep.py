@@ -82,9 +82,9 @@ def test_settings_of_other_verbs_in_the_file_are_no_hindrance(called, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--pool-sizes", "8"], "--pool-sizes is an option of `seal sweep`"),
-        (["--no-nested"], "--no-nested is an option of `seal sweep`"),
-        (["--top-k", "1,5"], "'1,5': expected a whole number; `seal sweep` takes several"),
+        (["--pool-sizes", "8"], "--pool-sizes is an option of 'seal sweep'"),
+        (["--no-nested"], "--no-nested is an option of 'seal sweep'"),
+        (["--top-k", "1,5"], "'1,5': expected a whole number; 'seal sweep' takes several"),
     ],
 )
 def test_a_run_says_which_verb_plays_several(called, words: list[str], says: str) -> None:

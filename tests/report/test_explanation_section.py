@@ -51,7 +51,7 @@ def test_the_table_names_no_folder(make_run: Writer) -> None:
 
 
 def test_links_are_bounded(page: str) -> None:
-    assert "and 1 more, in `seal explain --json`" in page
+    assert "and 1 more, in seal explain --json" in page
 
 
 def test_the_waterfall_is_drawn(page: str) -> None:

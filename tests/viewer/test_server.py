@@ -20,8 +20,10 @@ from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE, serving
 
 from seal.core import DataError, UsageError, write_records
+from seal.core.files import Lock
 from seal.report.comparison import labels_of
 from seal.report.pages import linked
+from seal.runs.running import SO_FAR
 from seal.viewer.server import _crowding_told_once, serve
 from seal.viewer.shelf import NotThereError, Shelf, list_page, write_site
 
@@ -299,6 +301,31 @@ def test_the_list_names_the_settings_in_which_runs_differ(tmp_path: Path) -> Non
     page = list_page("Runs", Shelf([tmp_path]).facts(), str, {}, choose=False, **linked("/"))
 
     assert re.findall(r'class="settings">(.*?)<', page) == ["top_k 10", "top_k 5"]
+
+
+def test_the_newest_run_stands_first_and_one_that_goes_on_says_how_far_it_is(
+    tmp_path: Path,
+) -> None:
+    tasks, scores = [task(id) for id in "abc"], [verdict("a", "solved")]
+    metrics = {"pass_rate": metric(0.5)}
+    ages = {"middle": 2, "once": 3, "oldest": 1, "twice": 4}
+    for name, age in ages.items():
+        measure = {"seed": 0, "trials": 2} if name == "twice" else None
+        run = Writer(tmp_path)(name, tasks, [chat("a")], scores, metrics, measure=measure)
+        if name in ("once", "twice"):
+            (run.path / "summary.json").unlink()
+            run.scores_path.rename(run.path / SO_FAR)
+        os.utime(run.path / "run.json", (age * 86_400, age * 86_400))
+
+    with Lock(tmp_path / "once"), Lock(tmp_path / "twice"):
+        facts = Shelf([tmp_path]).facts()
+        page = list_page("Runs", facts, str, {}, choose=False, **linked("/"))
+
+    assert [run.name for run in facts] == ["twice", "once", "middle", "oldest"]
+    assert re.findall(r'data-name="run" data-value="(\w+)"', page) == [run.name for run in facts]
+    assert re.findall(r'class="progress">(.*?)<', page) == ["1 of 6 chats", "1 of 3 tasks"]
+    assert [run.state for run in facts] == ["running", "running", "scored", "scored"]
+    assert 'data-told="newest first"' in page
 
 
 def test_an_address_names_each_run_once_and_not_too_many(served: str) -> None:

@@ -36,7 +36,7 @@ from seal.core import (
 )
 from seal.core.conditions import Argument, Called
 from seal.evaluation.attribution import Cause, Evidence
-from seal.evaluation.attribution_steps import argument, first_gold_step
+from seal.evaluation.attribution_steps import Wrong, argument, first_gold_step
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
     ChatMetric,
@@ -396,7 +396,7 @@ def cause_of(evidence: Evidence) -> Cause | None:
         if found is not None and (found.stage == "wrong_argument" or error == "refused"):
             return found
         step = evidence.calls[-1].step if evidence.calls else None
-        return replace(argument(error, name, step=step), of=1)
+        return replace(argument(name, [Wrong(error)], step), of=1)
     step = evidence.calls[0].step if evidence.calls else None
     if error in _MISSED:
         return Cause("not_called", error, "a tool was due and none was called", step, of=1)

@@ -178,7 +178,7 @@ function taskTable(table, start) {
     outcome.append(...OUTCOMES.filter((label) => index.outcomes.includes(label)).map((label) => option(label, label)));
     if (runLanes.length > 1) outcome.append(option("differs", "runs differ"));
     byId("left-out").hidden = !index.left_out;
-    byId("left-out").textContent = `${counted(index.left_out)} conversations, those of floor and ceiling first, are left out to keep this page usable. seal view RUN TASK and seal serve show them.`;
+    byId("left-out").textContent = `${counted(index.left_out)} conversations, those of floor and ceiling first, are left out to keep this page usable; 'seal view RUN TASK' and 'seal serve' show them.`;
   }
 
   if (start.rows) table.tBodies[0].append(...start.rows.slice(0, atOnce).map(rowOf).map(tableRow));
