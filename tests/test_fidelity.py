@@ -221,4 +221,4 @@ def test_what_cannot_be_measured_is_one_clear_line(
 def test_the_former_command_says_what_replaces_it(capsys):
     assert main(["cache", "fidelity", "sample"]) == 2
     told = capsys.readouterr().err
-    assert told.count("\n") == 1 and "is gone: `python perf/fidelity.py RUN...`" in told
+    assert told.count("\n") == 1 and "is gone: 'python perf/fidelity.py RUN...'" in told

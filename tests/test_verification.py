@@ -108,7 +108,7 @@ def test_a_peer_of_no_such_name_is_refused(capsys: pytest.CaptureFixture[str]) -
 def test_the_former_verb_says_what_replaces_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert seal.cli.main(["verify", "scipy", "--out", "page.md"]) == 2
     told = capsys.readouterr().err
-    assert told.count("\n") == 1 and "verify is gone: `python perf/verify/verify.py`" in told
+    assert told.count("\n") == 1 and "verify is gone: 'python perf/verify/verify.py'" in told
 
 
 @pytest.mark.parametrize(

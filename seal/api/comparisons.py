@@ -214,6 +214,7 @@ _NOTES = 3
 """Notes, such as of undecided goals that could turn a difference, that a short table has."""
 
 
+@checked_names
 @dataclass(frozen=True, repr=False)
 class Comparison(Paired):
     """Runs of one benchmark compared: `comparison["pass_rate"].difference`, `.low`, `.high`, `.p`.

@@ -211,7 +211,7 @@ class RetrieverResult(Estimates):
     def __repr__(self) -> str:
         """Return pool, size, retriever and metrics on one line."""
         told = ", ".join(f"{name} {self[name].value_text}" for name in self)
-        return f"{self.pool} ({self.size:,}), {self.retriever}: {self.unavailable or told}"
+        return f"{self.pool} ({self.size}), {self.retriever}: {self.unavailable or told}"
 
 
 @checked_names

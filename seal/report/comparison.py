@@ -212,7 +212,7 @@ def difference_text(content: Mapping[str, Any], pair: Mapping[str, Any]) -> str:
     if entry["p"] is not None:
         verdict = "significant" if entry["p"] <= ALPHA else "not significant"
         by += f", p {chance(entry['p'])} ({verdict} at {ALPHA})"
-    return by + (f"; {len(flips['won'])} won, {len(flips['lost'])} lost" if flips else "")
+    return by + (f"; {len(flips['won']):,} won, {len(flips['lost']):,} lost" if flips else "")
 
 
 def title_of(content: Mapping[str, Any]) -> str:
@@ -270,11 +270,7 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
 
 
 def odds_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which metrics' p is not corrected, and where p and the interval disagree about 0."""
-    family = content["protocol"]["family"]
-    beside = [e["metric"] for e in told_entries(content, pair) if e["metric"] not in family]
-    if family and beside:
-        yield f"p is not corrected by Holm, being no test of the family: {', '.join(beside)}"
+    """Yield of which metrics the test finds a difference and the interval none, or the reverse."""
     names = [
         entry["metric"]
         for entry in told_entries(content, pair)
@@ -320,9 +316,9 @@ def flip_notes(pair: Mapping[str, Any], named: str = "") -> Iterator[str]:
     flips, metric = pair["flips"], pair["success"]
     without = flips["undecided"]
     yield (
-        f"{named}tasks by {metric}: {len(flips['won'])} won, {len(flips['lost'])} lost, "
-        f"{flips['both']} solved by both, {flips['neither']} by neither"
-        + (f", {flips['alike']} as often by both" if flips["alike"] else "")
+        f"{named}tasks by {metric}: {len(flips['won']):,} won, {len(flips['lost']):,} lost, "
+        f"{flips['both']:,} solved by both, {flips['neither']:,} by neither"
+        + (f", {flips['alike']:,} as often by both" if flips["alike"] else "")
         + (f"; {counts_of(chat=without)} without a verdict" if without else "")
     )
     if tested := flips.get("mcnemar"):
@@ -362,7 +358,7 @@ def difference_grids(
     content: Mapping[str, Any],
     pair: Mapping[str, Any],
     entries: Sequence[Mapping[str, Any]],
-    counted: Callable[[Mapping[str, Any], str], str] = lambda entry, way: str(len(entry[way])),
+    counted: Callable[[Mapping[str, Any], str], str] = lambda entry, way: f"{len(entry[way]):,}",
 ) -> Iterator[Grid]:
     """Yield the differences of two runs, and what could have been found.
 
@@ -567,7 +563,7 @@ def _write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path:
     rows = []
     for run in content["runs"]:
         href = reports[run["run"]]
-        report = "no report: `seal report` writes it" if href is None else link("report", href)
+        report = "no report: 'seal report' writes it" if href is None else link("report", href)
         counts = (f"{run['tasks']:,}", f"{run['chats']:,}")
         rows.append((run["run"], str(run["model"]), *counts, report))
     protocol = content["protocol"]
@@ -691,7 +687,7 @@ class _Pair:
         chats = {(flip["task"], flip["flipped"][0]) for flip in shown if flip["flipped"]}
         parted = partings(runs[self._pair["run"]], runs[self._pair["other"]], chats)
         for way, flips in turned.items():
-            title = f"{len(flips)} {way} by {self._pair['run']}"
+            title = f"{len(flips):,} {way} by {self._pair['run']}"
             found = self._list(way, title, flips, partial(self._flip, parted))
             yield found._replace(unfolded=0 < len(flips) <= _UNFOLDED)
 

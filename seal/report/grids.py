@@ -397,7 +397,7 @@ def paired(pair: Mapping[str, Any]) -> tuple[str, str]:
 UNTESTED: Columns = (
     ("difference", figure("difference", signed)),
     ("95 % interval", interval),
-    ("pairs", "n"),
+    ("pairs", lambda entry: f"{entry['n']:,}"),
 )
 """What a comparison tells of a metric that no test compares, beside both means."""
 DIFFERENCE: Columns = (

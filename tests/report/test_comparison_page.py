@@ -391,14 +391,6 @@ def test_a_metric_whose_test_and_interval_disagree_is_named(runs):
         assert bool(lines) == told
 
 
-def test_a_metric_beside_the_family_says_that_its_p_is_not_corrected(runs):
-    content = compare([run.path for run in runs(("a", "b"))], CompareSettings(), None)
-    entry = {**content["comparisons"][0], "metric": "extra_calls", "p_holm": None}
-    content["comparisons"].append({**entry, "mean": 1.0})
-    lines = list(odds_lines(content, content["pairs"][0]))
-    assert lines[0] == "p is not corrected by Holm, being no test of the family: extra_calls"
-
-
 def test_every_form_says_once_a_table_what_is_better_low_and_what_a_figure_is_of(
     make_run, tmp_path: Path
 ):

@@ -302,4 +302,4 @@ def test_vertex_is_told_as_the_place_that_is_asked_and_how_to_sign_in(
     assert main(["run", "sample", "--model", model, "--out", str(tmp_path / "run")]) == 2
     told = capsys.readouterr().err
     assert "model: gemini/gemini-2.5-flash at Vertex AI" in told
-    assert "Sign in by `gcloud auth application-default login`" in told
+    assert "Sign in by 'gcloud auth application-default login'" in told
