@@ -331,7 +331,7 @@ FAILED_LOAD = re.compile(
     r"|\bmodel requires more (?:system )?memory\b",
     re.IGNORECASE,
 )
-"""LM Studio, which loads a model at its first request (400); Ollama, which has no room for it."""
+"""LM Studio, which loads a model when it is first asked (400, 404); Ollama, which lacks room."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
     r"|\bmodel (?:(?:has )?crashed|unloaded\b)|\bcapacity exceeded\b"
@@ -358,12 +358,15 @@ def is_over_a_minute(said: str) -> bool:
 
 def may_pass(status: int, said: str = "", codes: str = "") -> bool:
     """Tell whether the same request may succeed after a status, by what the server said with it."""
-    if status in (401, 402, 403, 404, 405) or is_over_a_minute(said):
-        return False
     # Further on stands what a server repeats of the request, such as a tool's description.
     told = f"{codes} {said[:_HEAD]}"
-    passes = _PASSING.search(told) or FAILED_LOAD.search(told)
-    return status in _RETRIED or status >= 500 or passes is not None
+    if status in (401, 402, 403, 405) or is_over_a_minute(said):
+        return False
+    if FAILED_LOAD.search(told):
+        return True
+    return status != 404 and (
+        status in _RETRIED or status >= 500 or _PASSING.search(told) is not None
+    )
 
 
 _HEAD = 200
