@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core import JSON, first_fault
+from seal.core.outcomes import error_in, words_of
 from seal.core.values import json_value
 
 _GRACE_S = 5.0
@@ -28,6 +29,8 @@ class Heard:
 
     statuses: list[int] = field(default_factory=list)
     """Of HTTP, of the answers to what was sent."""
+    refusal: str = ""
+    """What the body of the last status of an error says; empty: nothing, or there was none."""
     fault: str = ""
     """What is wrong with an answer that nobody can read; empty: nothing."""
     result: Any = None
@@ -55,6 +58,7 @@ class Heard:
         self.statuses.clear()
         self.errors.clear()
         self.fault, self.result, self.scope, self.part = "", None, scope, part
+        self.refusal = ""
         self.is_call = not part
 
     def doubt(self, why: str) -> None:
@@ -242,6 +246,34 @@ def watched(stream: Any, id: Any, is_stream: bool, heard: Heard) -> Any:
             await stream.aclose()
 
     return Watched()
+
+
+_LONGEST_REFUSAL = 2**16
+"""Bytes of the body of a refusal that are read."""
+
+
+async def words_of_refusal(response: Any) -> str:
+    """Return what the body of a status of an error says, of which the SDK tells nothing.
+
+    Args:
+        response: Of HTTP; the SDK may read its body after this, as far as it was read here.
+    """
+    import anyio
+    import httpx2
+
+    text = bytearray()
+    with anyio.move_on_after(_GRACE_S):
+        async for piece in response.stream:
+            text += piece
+            if len(text) > _LONGEST_REFUSAL:
+                break
+    await response.stream.aclose()
+    response.stream = httpx2.ByteStream(bytes(text))
+    try:
+        body = json_value(text)
+    except ValueError:
+        return text.decode(errors="replace")
+    return words_of(error_in(body) or body)
 
 
 def _refused(lines: Sequence[bytes | bytearray], id: Any, heard: Heard) -> bool:

@@ -368,11 +368,20 @@ def test_a_status_of_http_is_no_answer_of_a_tool(monkeypatch: pytest.MonkeyPatch
         assert shop.calls == 7  # nobody knows whether the tool ran
 
 
-@pytest.mark.parametrize("sent", [b"<html>400 Bad Request</html>", b"", b'{"success": false}'])
-def test_a_refusal_that_is_no_message_of_the_protocol_is_no_answer_of_a_tool(sent: bytes) -> None:
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (b"<html>400 Bad Request</html>", "400 Bad Request"),
+        (b"", "Server returned an error response"),
+        (b'{"error": {"message": "bad origin", "code": 7}}', r"bad origin \(7\)"),
+    ],
+)
+def test_a_refusal_that_is_no_message_of_the_protocol_is_no_answer_of_a_tool(
+    sent: bytes, told: str
+) -> None:
     with scripted(Scripted(Answered(sent, 400), "sunny")) as sessions:
         session = sessions.of("shop")
-        with pytest.raises(InfrastructureError, match=r"HTTP 400.*check its address"):
+        with pytest.raises(InfrastructureError, match=rf"HTTP 400: .*{told}.*check its address"):
             session.call("look", {})
         assert session.call("look", {}).content == "sunny"
 
