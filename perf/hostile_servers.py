@@ -119,7 +119,7 @@ def unreal(chance: Random) -> Drawn:
     notice = "The account behind this API key doesn't have enough credits. Please top up."
     marks = chance.choice(("<tool_call>", "</arg_value>", '" />'))
     bodies = {
-        "NaN": plain("!" * chance.randint(32, 300)),
+        "NaN": plain(chance.choice("!#?@G") * chance.randint(32, 300)),
         "a notice": plain(chance.choice((notice, "API call failed after 3 retries: HTTP 429"))),
         "unparsed arguments": called("<parameter=city>\nRome\n</parameter>"),
         "no name but marks": called("{}", marks),

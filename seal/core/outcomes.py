@@ -117,10 +117,9 @@ def fault_in(
     return ""
 
 
-_NOISE = re.compile(r"\s*!{32,}\s*")
-"""The first token of many vocabularies, which servers write where their numbers are none."""
-
-
+_NOISE = re.compile(r"\s*([!#?@G])\1{31,}\s*")
+"""One token of many vocabularies, which servers write where their numbers are none: vLLM the first,
+llama.cpp `G` and others."""
 _NOTICE = re.compile(
     r"\s*(?:The account behind this API key (?:doesn't|does not) have enough credits\b"
     r"|API call failed after \d+ retries\b)"
@@ -130,8 +129,11 @@ _NOTICE = re.compile(
 
 def noise_in(said: str) -> str:
     """Return why words are a server's, and no model's; empty where they are none such."""
-    if _NOISE.fullmatch(said):
-        return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
+    if noise := _NOISE.fullmatch(said):
+        return (
+            f"says {noise[1]!r} alone: its numbers are NaN; start it with another dtype, "
+            "quantization or backend"
+        )
     if _NOTICE.match(said):
         return f"says in the place of an answer: {said.strip()[:_HEAD]}"
     return ""

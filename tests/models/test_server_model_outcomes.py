@@ -191,9 +191,10 @@ def test_an_answer_that_says_that_it_calls_and_has_no_call_is_the_servers(wire):
 @every_wire
 def test_numbers_that_are_none_are_no_words_of_a_model(wire):
     word = "end_turn" if wire.calls == "tool_use" else "stop"
-    found, count = asked(wire, wire.ends("!" * 300, None, word))
-    assert is_fault((found, count)) and "its numbers are NaN" in str(found)
-    for said in ("Sunny" + "!" * 300, "!" * 9):
+    for noise in ("!" * 300, "G" * 32, "?" * 99, "<think>" + "@" * 300, f"<think>\n{'#' * 64}\n"):
+        found, count = asked(wire, wire.ends(noise, None, word))
+        assert is_fault((found, count)) and "its numbers are NaN" in str(found)
+    for said in ("Sunny" + "!" * 300, "!" * 9, "G#" * 99, "0" * 99):
         assert asked(wire, wire.ends(said, None, word))[0].content == said
 
 
