@@ -221,6 +221,29 @@ def test_a_prompt_that_a_server_cuts_is_told_once(wire, caplog):
     assert "counts 3 tokens in a prompt of 9000 characters: does it cut" in caplog.text
 
 
+KEPT = {
+    "cf-aig-cache-status": ("MISS", "HIT"),
+    "x-portkey-cache-status": ("SEMANTIC MISS", "SEMANTIC HIT"),
+    "X-Cache-Status": ("Bypass", "Hit"),
+    "x-litellm-cache-key": ("", "9f"),
+}
+
+
+@every_wire
+@pytest.mark.parametrize("name", KEPT)
+def test_an_answer_of_a_gateways_cache_is_told_once(wire, name, caplog):
+    given = wire.ends("Sunny.", None, "end_turn" if wire.calls == "tool_use" else "stop")
+    with SERVED[0].fresh(wire) as model:
+        for value, count in zip((*KEPT[name], KEPT[name][1]), (0, 1, 1), strict=True):
+            SERVED[0].given = replace(
+                given, headers=given.headers | ({name: value} if value else {})
+            )
+            assert model.complete(ASK).content == "Sunny."
+            assert len(caplog.messages) == count
+    told = f"gives answers of a cache ({name.lower()}: {KEPT[name][1]})"
+    assert told in caplog.text and "another --cache-dir" in caplog.text
+
+
 def changed(given, old, new):
     """Return an answer with other words in its body."""
     body = given.body.replace(old.encode(), new.encode())
