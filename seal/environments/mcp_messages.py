@@ -413,9 +413,9 @@ def _as_json(value: Any) -> JSON:
 
 # -- Errors that servers send, and texts of tools that pass them on.
 
-_INNER = frozenset({0, -32603, -32800, *range(-32099, -31999)})
+_INNER = frozenset({0, -32603, -32600, -32800, *range(-32099, -31999)})
 """Codes of JSON-RPC for errors of the server itself, those that servers give meanings of their own,
-and of requests that were cancelled."""
+of requests that are none, which no model writes, and of requests that were cancelled."""
 SIGN_IN = -32042
 """Code of JSON-RPC: a person must sign in first, at addresses that stand beside it."""
 _NEVER_THE_TOOLS = frozenset({SIGN_IN, 429, 502, 503, 504})
@@ -461,9 +461,14 @@ def is_upstream_error(code: int, said: str) -> bool:
     return code in _INNER and _UPSTREAM.search(said) is not None
 
 
-def is_passed_on(said: str) -> bool:
-    """Tell whether a tool's error is one of the way to it: of a proxy, or of its own server."""
-    if _OF_THE_WAY.match(said[:TOLD]) or breaks_its_schema(said):
+def is_passed_on(said: str, is_error: bool = True) -> bool:
+    """Tell whether what a tool said is an error of the way to it: of a proxy, or of its own server.
+
+    Args:
+        said: Its text.
+        is_error: Whether it came as an error; some proxies pass errors on as if all went well.
+    """
+    if is_error and (_OF_THE_WAY.match(said[:TOLD]) or breaks_its_schema(said)):
         return True
     found = _PASSED_ON.match(said)
     return found is not None and is_upstream_error(int(found[1]), found[2][:TOLD])

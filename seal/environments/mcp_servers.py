@@ -585,7 +585,7 @@ class Session:
             if not (result.content or result.structured_content or result.is_error):
                 _tell_empty(label, tool)
             self._check_known(tool, answer.content if answer.error else "")
-            if not answer.error or not is_passed_on(answer.content):
+            if not is_passed_on(answer.content, answer.error is not None):
                 return self._told(answer)
             repair = to_sign_in(answer.content)
             if wait is None or repair or breaks_its_schema(answer.content):

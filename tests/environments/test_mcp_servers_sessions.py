@@ -495,6 +495,17 @@ def test_other_words_of_an_error_are_the_tools_own(said: str) -> None:
         assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}
 
 
+def test_an_error_that_a_proxy_passes_on_as_a_success_is_no_answer_of_a_tool() -> None:
+    given = {**failing("MCP error -32001: Request timed out"), "isError": False}
+    own = "MCP error -32000: No such city", "The log says: MCP error -32001: Request timed out"
+    with scripted(shop := Scripted(*[given] * 3, *own)) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match="failed at 'look': MCP error -32001"):
+            session.call("look", {})
+        assert tuple(session.call("look", {}).content for _ in own) == own
+    assert shop.calls == 5
+
+
 UNKNOWN = ("Unknown tool: look", "Tool look not found", "no such tool look")
 TOLD_BY_SDK = tuple(f"MCP error -32602: Tool look {how}" for how in ("not found", "disabled"))
 
