@@ -247,7 +247,9 @@ def mcp_sessions(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     way = "Error POSTing to endpoint (HTTP 503): upstream connect error"
     passed_on = {"content": [{"type": "text", "text": f"MCP error -32001: {way}"}], "isError": True}
     unread = {"error": {"code": -32001, "message": "failed to unmarshal response"}}
-    lost = (html, forgets, passed_on, unread)
+    behind = {"error": {"code": -32600, "message": "upstream error: timeout after 10s"}}
+    as_well = {"content": [{"type": "text", "text": "MCP error -32001: Request timed out"}]}
+    lost = (html, forgets, passed_on, unread, behind, as_well)
     faults: Sequence[Any] = ("over", 404, 429, 500, 502, 503, 401, 403, *lost)
     for _ in range(count):
         script = [chance.choice((*faults, "sunny")) for _ in range(chance.randint(1, 4))]

@@ -270,7 +270,7 @@ async def words_of_refusal(response: Any) -> str:
     await response.stream.aclose()
     response.stream = httpx2.ByteStream(bytes(text))
     try:
-        body = json_value(text)
+        body = json_value(bytes(text))
     except ValueError:
         return text.decode(errors="replace")
     return words_of(error_in(body) or body)
