@@ -1,12 +1,14 @@
 """Servers by which `hostile.py` tries to get a fault of theirs scored, or kept: drawn by chance.
 
 Of models: words of ends, streams that end in the middle or never, errors in many forms, notices and
-NaN in the place of words, calls as text or with marks, 429s.
+NaN in the place of words, calls as text or with marks, 429s, texts that are sent again, events that
+a proxy cut or joined, bodies that are packed twice, models that do not load.
 Of tools: MCP sessions that are lost. Of embeddings: vectors that are none.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -117,7 +119,7 @@ def unreal(chance: Random) -> Drawn:
     notice = "The account behind this API key doesn't have enough credits. Please top up."
     marks = chance.choice(("<tool_call>", "</arg_value>", '" />'))
     bodies = {
-        "NaN": plain("!" * chance.randint(32, 300)),
+        "NaN": plain(chance.choice("!#?@G") * chance.randint(32, 300)),
         "a notice": plain(chance.choice((notice, "API call failed after 3 retries: HTTP 429"))),
         "unparsed arguments": called("<parameter=city>\nRome\n</parameter>"),
         "no name but marks": called("{}", marks),
@@ -140,7 +142,71 @@ def open_stream(chance: Random) -> Drawn:
     return f"a stream that is open {seconds:.1f} s more", keep_open, "done"
 
 
-DRAWN = (word, broken_stream, other_error, text_call, too_many, unreal, open_stream)
+def repeated(chance: Random) -> Drawn:
+    """Return a stream that sends all of the text so far amid its pieces: it is said once."""
+    place = chance.randrange(3, len(REPEATED))
+    pieces = [*REPEATED[:place], "".join(REPEATED[: place + 1]), *REPEATED[place + 1 :]]
+    said = [delta(content=piece) for piece in pieces]
+    return f"all so far at {place}", sends(stream_head(), events(*said, delta("stop"))), "once"
+
+
+REPEATED = ("It ", "is ", "sunny ", "in ", "Rome ", "and ", "warm.")
+
+
+def spoilt_events(chance: Random) -> Drawn:
+    """Return a stream whose events a proxy has joined, or cut in two."""
+    joins = chance.random() < 0.5
+    one = chance.randrange(5, 60)
+    whole = WORDS + REST
+    first, second = whole.split(b"\n\n", 1)
+    joined = first + second.removeprefix(b"data: ")
+    spoilt = joined if joins else whole[:one] + b"\n\ndata: " + whole[one:]
+    return f"events {'joined' if joins else 'cut'}", sends(stream_head(), spoilt), "error"
+
+
+def packed_twice(chance: Random) -> Drawn:
+    """Return an answer, or a refusal, that a gateway has packed once more than it says."""
+    status = chance.choice((200, 401, 429, 500))
+    body = plain("It is sunny.") if status == 200 else b'{"error": {"message": "no quota left"}}'
+    data = gzip.compress(gzip.compress(body))
+    expected = "done" if status == 200 else "error"
+    given = sends(response(data, status, Content_Encoding="gzip"))
+    return f"{status}, packed twice", given, expected
+
+
+def unread_call(chance: Random) -> Drawn:
+    """Return a call that nobody can read and an end that nobody knows, or none."""
+    body = json.loads(called('{"ci'))
+    body["choices"][0]["finish_reason"] = end = chance.choice(("odd", "max_time_ms", "", None))
+    return f"half a call, then {end!r}", sends(response(json.dumps(body).encode())), "error"
+
+
+def not_loaded(chance: Random) -> Drawn:
+    """Return a refusal of what may be well at the next try, once or for good."""
+    said = chance.choice(PASSING)
+    form: Any = {"error": {"message": said}}
+    if chance.random() < 0.5:
+        form = {"success": False, "errors": [{"code": 7009, "message": said}], "result": None}
+    status, once = chance.choice((200, 400, 500)), chance.random() < 0.5
+    refusal = response(json.dumps(form).encode(), status)
+
+    def refuse(wire: Wire) -> None:
+        (GOOD if once and wire.number > 1 else sends(refusal))(wire)
+
+    return f"{status}, {said!r}", refuse, "done" if once else "error"
+
+
+PASSING = (
+    'Failed to load model "qwen/qwen3". Error: Operation canceled.',
+    "model requires more system memory (8.1 GiB) than is available (7.0 GiB)",
+    "Upstream service unavailable",
+    "Model unloaded.",
+)
+
+DRAWN = (
+    *(word, broken_stream, other_error, text_call, too_many, unreal, open_stream),
+    *(repeated, spoilt_events, packed_twice, unread_call, not_loaded),
+)
 
 
 def words_of_models(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
@@ -161,6 +227,10 @@ def _model(work: Path, pool: Path, fault: Callable[[Wire], None], expected: str)
             score = run.summary["metrics"]["call_f1"]["mean"]
             if stop.reason == "error" and score is not None:
                 return f"scored: {score}, after {stop.error}"
+            if wanted == "once":
+                (chat,) = run.folder.trajectories()
+                once = chat.answers == ("".join(REPEATED),)
+                return "" if once else f"scored: {chat.answers}, which was said once"
             if stop.reason != wanted:
                 kind = "scored" if wanted == "error" else "lost"
                 return f"{kind}: {name} ended by {stop.reason}, not {wanted}: {stop.error}"
@@ -177,7 +247,9 @@ def mcp_sessions(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     way = "Error POSTing to endpoint (HTTP 503): upstream connect error"
     passed_on = {"content": [{"type": "text", "text": f"MCP error -32001: {way}"}], "isError": True}
     unread = {"error": {"code": -32001, "message": "failed to unmarshal response"}}
-    lost = (html, forgets, passed_on, unread)
+    behind = {"error": {"code": -32600, "message": "upstream error: timeout after 10s"}}
+    as_well = {"content": [{"type": "text", "text": "MCP error -32001: Request timed out"}]}
+    lost = (html, forgets, passed_on, unread, behind, as_well)
     faults: Sequence[Any] = ("over", 404, 429, 500, 502, 503, 401, 403, *lost)
     for _ in range(count):
         script = [chance.choice((*faults, "sunny")) for _ in range(chance.randint(1, 4))]

@@ -187,8 +187,12 @@ _ANY = re.compile("|".join(re.escape(begins) for _, begins, _, _ in _MARKS))
 
 
 _END_MARK = re.compile(
-    r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text|start_header_id|END_RESPONSE"
-    r"|END_OF_TURN_TOKEN)\|>|<(?:end|start)_of_turn>"
+    r"<\|(?:im_(?:end|start|sep|user|assistant)|eot_id|eom_id|end|return|endoftext|end_?of_?turn"
+    r"|end_of_text|(?:start|end)_of_role|role_end|start_header_id|user|assistant|observation"
+    r"|END_RESPONSE|END_OF_TURN_TOKEN)\|>"
+    r"|<(?:end|start)_of_turn>|<end_of_utterance>|<seed:eos>|<turn\|>|\[\|endofturn\|\]"
+    r"|<｜(?:end▁of▁sentence|User|Assistant)｜>"
+    r"|(?:</s>|<eos>|\[EOS\])\s*\Z"
 )
 
 

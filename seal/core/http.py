@@ -239,6 +239,7 @@ def taken(
         if len(text) > LARGEST:
             raise ValueError(f"more than {LARGEST >> 20} MiB")
         if 200 <= status < 300:
+            server.tell_cached(headers)
             return answer_in(text, form)
         failure = _told_status(server, status, headers, text)
     except CutStreamError as error:

@@ -117,10 +117,9 @@ def fault_in(
     return ""
 
 
-_NOISE = re.compile(r"\s*!{32,}\s*")
-"""The first token of many vocabularies, which servers write where their numbers are none."""
-
-
+_NOISE = re.compile(r"\s*([!#?@G])\1{31,}\s*")
+"""One token of many vocabularies, which servers write where their numbers are none: vLLM the first,
+llama.cpp `G` and others."""
 _NOTICE = re.compile(
     r"\s*(?:The account behind this API key (?:doesn't|does not) have enough credits\b"
     r"|API call failed after \d+ retries\b)"
@@ -130,8 +129,11 @@ _NOTICE = re.compile(
 
 def noise_in(said: str) -> str:
     """Return why words are a server's, and no model's; empty where they are none such."""
-    if _NOISE.fullmatch(said):
-        return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
+    if noise := _NOISE.fullmatch(said):
+        return (
+            f"says {noise[1]!r} alone: its numbers are NaN; start it with another dtype, "
+            "quantization or backend"
+        )
     if _NOTICE.match(said):
         return f"says in the place of an answer: {said.strip()[:_HEAD]}"
     return ""
@@ -331,7 +333,7 @@ FAILED_LOAD = re.compile(
     r"|\bmodel requires more (?:system )?memory\b",
     re.IGNORECASE,
 )
-"""LM Studio, which loads a model at its first request (400); Ollama, which has no room for it."""
+"""LM Studio, which loads a model when it is first asked (400, 404); Ollama, which lacks room."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
     r"|\bmodel (?:(?:has )?crashed|unloaded\b)|\bcapacity exceeded\b"
@@ -358,12 +360,15 @@ def is_over_a_minute(said: str) -> bool:
 
 def may_pass(status: int, said: str = "", codes: str = "") -> bool:
     """Tell whether the same request may succeed after a status, by what the server said with it."""
-    if status in (401, 402, 403, 404, 405) or is_over_a_minute(said):
-        return False
     # Further on stands what a server repeats of the request, such as a tool's description.
     told = f"{codes} {said[:_HEAD]}"
-    passes = _PASSING.search(told) or FAILED_LOAD.search(told)
-    return status in _RETRIED or status >= 500 or passes is not None
+    if status in (401, 402, 403, 405) or is_over_a_minute(said):
+        return False
+    if FAILED_LOAD.search(told):
+        return True
+    return status != 404 and (
+        status in _RETRIED or status >= 500 or _PASSING.search(told) is not None
+    )
 
 
 _HEAD = 200

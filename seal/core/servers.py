@@ -137,6 +137,24 @@ LONGEST_OUTAGE = 999
 """Characters of what is kept of an outage, for memory that processes share has no more room."""
 
 
+_LONGEST_HEADER = 40
+
+
+def _says_cached(name: str, value: str) -> bool:
+    """Tell whether a header says that a gateway has answered by what it kept.
+
+    Of Cloudflare, Helicone, Kong, OpenRouter and Portkey it has `cache` in its name, and `HIT`, or
+    `SEMANTIC HIT`; LiteLLM gives the key of what it kept.
+    """
+    name = name.lower()
+    if "cache" not in name:
+        return False
+    return name == "x-litellm-cache-key" or _HIT.fullmatch(value.strip()) is not None
+
+
+_HIT = re.compile(r"(?:semantic )?hit", re.IGNORECASE)
+
+
 def repair_of(said: str) -> str:
     """Return what helps against a fault that comes again, by its words; empty: nobody knows."""
     if lacks_room(said):
@@ -409,8 +427,8 @@ class Server(ABC):
         self._where = f" at {public_url(self.url)}" if self.url else ""
         self._settings = settings
         self.streams = settings.stream
-        self._is_told_open = False
         """Whether it is asked to stream its answers."""
+        self._is_told_open = self._is_told_cached = False
         from_variable = self.url is not None and not settings.base_url
         self.setting = variable if from_variable else settings.address_from
         """What gives its address, for messages."""
@@ -543,6 +561,21 @@ class Server(ABC):
                     "keeps its streams open after the answer, so that each takes "
                     f"{self._settings.timeout_s:g} seconds more; take -M stream=false, or a lower "
                     "-M timeout_s="
+                )
+            )
+
+    def tell_cached(self, headers: Mapping[str, str]) -> None:
+        """Tell once that an answer came of a gateway's cache, by the headers beside it."""
+        if self._is_told_cached:
+            return
+        kept = (name for name in headers if _says_cached(name, headers[name]))
+        if (name := next(kept, None)) is not None:
+            self._is_told_cached = True
+            _log.warning(
+                self.told(
+                    f"gives answers of a cache ({name.lower()}: {headers[name][:_LONGEST_HEADER]}),"
+                    " maybe to other requests than these; let its gateway keep none, and play with "
+                    "another --cache-dir"
                 )
             )
 

@@ -239,7 +239,7 @@ def _is_a_fault(entry: Mapping[str, JSON]) -> bool:
     """Tell whether a kept answer is a failure of the server, as earlier versions kept them."""
     error = entry.get("error")
     if not isinstance(error, dict):
-        return False
+        return is_passed_on(str(entry.get("content") or ""), is_error=False)
     said = str(error.get("message"))
     of_the_sdk = said.startswith(UNSAID) or said == ACCEPTED
     of_the_sdk = of_the_sdk or bool(NO_ANSWER.match(said)) or is_passed_on(said)

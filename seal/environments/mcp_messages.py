@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core import JSON, first_fault
+from seal.core.outcomes import error_in, words_of
 from seal.core.values import json_value
 
 _GRACE_S = 5.0
@@ -28,6 +29,8 @@ class Heard:
 
     statuses: list[int] = field(default_factory=list)
     """Of HTTP, of the answers to what was sent."""
+    refusal: str = ""
+    """What the body of the last status of an error says; empty: nothing, or there was none."""
     fault: str = ""
     """What is wrong with an answer that nobody can read; empty: nothing."""
     result: Any = None
@@ -55,6 +58,7 @@ class Heard:
         self.statuses.clear()
         self.errors.clear()
         self.fault, self.result, self.scope, self.part = "", None, scope, part
+        self.refusal = ""
         self.is_call = not part
 
     def doubt(self, why: str) -> None:
@@ -244,6 +248,34 @@ def watched(stream: Any, id: Any, is_stream: bool, heard: Heard) -> Any:
     return Watched()
 
 
+_LONGEST_REFUSAL = 2**16
+"""Bytes of the body of a refusal that are read."""
+
+
+async def words_of_refusal(response: Any) -> str:
+    """Return what the body of a status of an error says, of which the SDK tells nothing.
+
+    Args:
+        response: Of HTTP; the SDK may read its body after this, as far as it was read here.
+    """
+    import anyio
+    import httpx2
+
+    text = bytearray()
+    with anyio.move_on_after(_GRACE_S):
+        async for piece in response.stream:
+            text += piece
+            if len(text) > _LONGEST_REFUSAL:
+                break
+    await response.stream.aclose()
+    response.stream = httpx2.ByteStream(bytes(text))
+    try:
+        body = json_value(bytes(text))
+    except ValueError:
+        return text.decode(errors="replace")
+    return words_of(error_in(body) or body)
+
+
 def _refused(lines: Sequence[bytes | bytearray], id: Any, heard: Heard) -> bool:
     for line in lines:
         try:
@@ -381,9 +413,9 @@ def _as_json(value: Any) -> JSON:
 
 # -- Errors that servers send, and texts of tools that pass them on.
 
-_INNER = frozenset({0, -32603, -32800, *range(-32099, -31999)})
+_INNER = frozenset({0, -32603, -32600, -32800, *range(-32099, -31999)})
 """Codes of JSON-RPC for errors of the server itself, those that servers give meanings of their own,
-and of requests that were cancelled."""
+of requests that are none, which no model writes, and of requests that were cancelled."""
 SIGN_IN = -32042
 """Code of JSON-RPC: a person must sign in first, at addresses that stand beside it."""
 _NEVER_THE_TOOLS = frozenset({SIGN_IN, 429, 502, 503, 504})
@@ -429,9 +461,14 @@ def is_upstream_error(code: int, said: str) -> bool:
     return code in _INNER and _UPSTREAM.search(said) is not None
 
 
-def is_passed_on(said: str) -> bool:
-    """Tell whether a tool's error is one of the way to it: of a proxy, or of its own server."""
-    if _OF_THE_WAY.match(said[:TOLD]) or breaks_its_schema(said):
+def is_passed_on(said: str, is_error: bool = True) -> bool:
+    """Tell whether what a tool said is an error of the way to it: of a proxy, or of its own server.
+
+    Args:
+        said: Its text.
+        is_error: Whether it came as an error; some proxies pass errors on as if all went well.
+    """
+    if is_error and (_OF_THE_WAY.match(said[:TOLD]) or breaks_its_schema(said)):
         return True
     found = _PASSED_ON.match(said)
     return found is not None and is_upstream_error(int(found[1]), found[2][:TOLD])

@@ -53,6 +53,7 @@ from seal.environments.mcp_messages import (
     text_of_block,
     to_sign_in,
     watched,
+    words_of_refusal,
 )
 
 if TYPE_CHECKING:
@@ -432,7 +433,7 @@ class Sessions:
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
             raise UsageError(f"{server.label(name)}: there is no such command") from error
         except Exception as error:  # whatever the SDK, the network or the server raises
-            why = server.masked(_words_of_error(error))
+            why = server.masked(_words_of_error(error, heard))
             repair = "check its command" if server.command else _repair(heard.statuses)
             cause = first_cause(error)
             is_its_error = isinstance(cause, MCPError) and cause.code in heard.errors
@@ -557,9 +558,9 @@ class Session:
                 stays = status > 400 or (isinstance(error, MCPError) and error.message == UNSAID)
                 if stays or any(300 <= one < 400 for one in last):
                     status = status if stays else last[0]
-                    said = f"{label} answered HTTP {status}: {_words_of_error(error)[:TOLD]}"
+                    said = self._server.masked(_words_of_error(error, self._heard))[:TOLD]
                     raise InfrastructureError(
-                        f"{self._server.masked(said)}; {_repair([status])}"
+                        f"{label} answered HTTP {status}: {said}; {_repair([status])}"
                     ) from error
                 if isinstance(error, MCPError) and error.code in self._heard.errors:
                     is_upstream = is_upstream_error(error.code, error.message)
@@ -584,7 +585,7 @@ class Session:
             if not (result.content or result.structured_content or result.is_error):
                 _tell_empty(label, tool)
             self._check_known(tool, answer.content if answer.error else "")
-            if not answer.error or not is_passed_on(answer.content):
+            if not is_passed_on(answer.content, answer.error is not None):
                 return self._told(answer)
             repair = to_sign_in(answer.content)
             if wait is None or repair or breaks_its_schema(answer.content):
@@ -786,6 +787,8 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
                     kind = response.headers.get("content-type", "")
                     asked = json_value(response.request.read())
                     id = asked.get("id") if isinstance(asked, dict) else None
+                    if response.status_code >= 400:
+                        heard.refusal = await words_of_refusal(response)
                     if response.status_code == 200 and id is not None:
                         is_stream = kind.lower().startswith("text/event-stream")
                         response.stream = watched(response.stream, id, is_stream, heard)
@@ -863,11 +866,18 @@ def _says(text: str, structured: Any) -> bool:
     return any(one in (read, text) or str(one) == text for one in held)
 
 
-def _words_of_error(error: BaseException) -> str:
-    """Return what the first of an error's causes says."""
+def _words_of_error(error: BaseException, heard: Heard | None = None) -> str:
+    """Return what the first of an error's causes says.
+
+    Args:
+        error: Of the SDK, maybe a group.
+        heard: What the server said, where a status may have come of it.
+    """
     from pydantic import ValidationError
 
     error = first_cause(error)
     if isinstance(error, ValidationError):
         return f"it breaks the protocol: {first_fault(error)}"
-    return str(error) or type(error).__name__
+    said = str(error) or type(error).__name__
+    told = " ".join(heard.refusal.split()) if heard and UNSAID in said else ""
+    return told or said

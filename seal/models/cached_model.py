@@ -148,7 +148,7 @@ class CachedModel:
         fault = fault_in(finish, said, len(calls), readable, named, tokens, thought)
         if finish != "length" and any(map(_is_unparsed, made)):
             fault = fault or "gives arguments with marks of a call in them"
-        return fault or noise_in(content)
+        return fault or noise_in(content if said or calls else str(entry.get("reasoning") or ""))
 
     def _window(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""

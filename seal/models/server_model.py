@@ -71,6 +71,23 @@ _LONG, _MOST_OF_A_TOKEN = 8000, 8
 text, that no language has."""
 
 
+_SAME_TOKENS, _MOST_COUNTED = 0.9, 10_000
+"""Share of its tokens that a prompt has at least where more was added to it; prompts whose tokens
+are known at once."""
+
+
+def _length_of(request: Request) -> int:
+    """Return the characters of a prompt, without schemas of tools."""
+    length = sum(len(one.content) for one in request.messages)
+    return length + sum(len(tool.description) for tool in request.tools)
+
+
+def _hash_of(request: Request, count: int) -> int:
+    """Return a number of the first messages of a prompt and its tools."""
+    said = tuple((one.role, one.content) for one in request.messages[:count])
+    return hash((said, tuple(tool.name for tool in request.tools)))
+
+
 _LOST_LETTER = "\ufffd\ufffd"
 """Stands for the bytes of a letter that a gateway took apart between two pieces. One mark alone may
 be of a byte that the model wrote."""
@@ -147,6 +164,8 @@ class ServerModel(ABC):
         """Whether the server was seen to count the tokens of words."""
         self._is_cut = False
         """Whether the server was seen to cut a prompt."""
+        self._counted: dict[int, int] = {}
+        """Tokens of prompts as the server counts them, by `_hash_of`."""
         self._vain: set[str] = set()
         """Words that came again after what they taught."""
         self.spec = f"{provider}/{name}"
@@ -339,19 +358,39 @@ class ServerModel(ABC):
 
     def _note_cut(self, request: Request, tokens: int) -> None:
         """Tell once where a server counts far fewer tokens in a prompt than it must have."""
-        length = sum(len(one.content) for one in request.messages)
-        length += sum(len(tool.description) for tool in request.tools)
-        if self._is_cut or length < _LONG or length < _MOST_OF_A_TOKEN * tokens or not tokens:
+        before, length = self._counted_before(request, tokens), _length_of(request)
+        is_less = tokens < _SAME_TOKENS * before
+        is_short = length < _LONG or length < _MOST_OF_A_TOKEN * tokens
+        if self._is_cut or not tokens or (is_short and not is_less):
             return
         self._is_cut = True
         _log.warning(
-            "%s: the server counts %d tokens in a prompt of %d characters: does it cut prompts to "
+            "%s: the server counts %d tokens in a prompt %s: does it cut prompts to "
             "its window? Give it a larger one (Ollama: OLLAMA_CONTEXT_LENGTH), and play with "
             "another --cache-dir; the answers are scored as this model's",
             self.spec,
             tokens,
-            length,
+            f"that goes on with one of {before}" if is_less else f"of {length} characters",
         )
+
+    def _counted_before(self, request: Request, tokens: int) -> int:
+        """Return the tokens of the prompt that a request goes on with by results; 0: not known.
+
+        Where more than results follow, a server may leave out thinking that it counted before.
+
+        Args:
+            request: It is known from then on.
+            tokens: That the server counts in it.
+        """
+        known, messages = self._counted, request.messages
+        if len(known) > _MOST_COUNTED:
+            known.clear()
+        known[_hash_of(request, len(messages))] = tokens
+        results = next((n for n, m in enumerate(reversed(messages)) if m.role != "tool"), 0)
+        asked = len(messages) - results - 1
+        if not results or messages[asked].role != "assistant":
+            return 0
+        return known.get(_hash_of(request, asked), 0)
 
     @property
     def _asked_about(self) -> str:

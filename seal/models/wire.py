@@ -247,7 +247,7 @@ def parse_completion(
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
     tokens, said = usage.tokens_out if usage else None, bool(content.strip())
     fault = fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning), counts)
-    if fault := fault or noise_in(content):
+    if fault := fault or noise_in(content if said or calls else reasoning):
         why = next(filter(None, map(_why, choices)), "")
         raise FailedAnswerError(f"{fault}: {words_of(why)}" if why else fault)
     completion = Completion(

@@ -208,7 +208,7 @@ def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         holds = "holds" if left == 1 else "hold"
         yield (
             f"warning: {counted(left, 'answer')} {holds} a call as text: the server parses none; "
-            "use --format json, or start it with a tool parser"
+            "use --format json, or a parser and a new --cache-dir"
         )
     if swallowed := found.get("thoughts"):
         holds = "holds" if swallowed == 1 else "hold"

@@ -432,10 +432,14 @@ def _rows_in(items: Any, count: int) -> tuple[list[Any], str]:
         if _is_place(n)
     }
     if len(items) != count or rows.keys() != set(range(count)):
-        return [], (
+        said = (
             f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
             f"{counted(count, 'text')}: it must give one for each, index 0 to {count - 1}"
         )
+        repair = "Let it batch no requests together, or take another version of it"
+        if len(items) < count:
+            repair = f"-R batch_size={len(items) or 1} may help"
+        return [], f"{said}. {repair}"
     return [_numbers(rows[index]) for index in range(count)], ""
 
 

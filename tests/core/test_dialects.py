@@ -10,6 +10,7 @@ from seal.core.dialects import (
     called_name,
     calls_thought,
     calls_written,
+    holds_end_mark,
     is_amid_marks,
     read_calls,
 )
@@ -252,3 +253,18 @@ def test_no_text_takes_long():
     marks += (']<]minimax[>[<tool_call>invoke name="', "]<]minimax[>[<a>")
     for mark in (*marks, "<parameter=a>", "{", "[", "<tool_call>{", "[f(", '{"name":'):
         linear(lambda times, mark=mark: calls_written(mark * times, ["get_weather"]), 20_000)
+
+
+def test_an_end_mark_of_any_family_is_seen_and_no_word_is_taken_for_one():
+    for mark in (
+        *("<|im_end|>", "<|END_RESPONSE|>", "<end_of_utterance>", "<|im_assistant|>", "<|end|>"),
+        *("<｜end▁of▁sentence｜>", "<turn|>", "</s>\n", "[|endofturn|]", "<|eom_id|>", "<eos>"),
+    ):
+        assert holds_end_mark(f"It is sunny.{mark}"), mark
+    for words in (
+        "It is <s>rainy</s> sunny.",
+        "The <user> of turn 3",
+        "<|box_start|>7",
+        "[EOS] it",
+    ):
+        assert not holds_end_mark(words), words

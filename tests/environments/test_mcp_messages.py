@@ -106,6 +106,7 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
         (-32001, "Request timed out"),
         (-32001, "JSON RPC unknown error: failed to unmarshal response: no result in response"),
         (-32029, "Rate limit exceeded. Retry after 1s"),
+        (-32600, "upstream error: upstream tool failed: timeout after 10s"),
         (429, "Slow down"),
         (0, "Request cancelled"),
         (-32800, "Request was canceled"),
@@ -264,6 +265,7 @@ def test_a_call_that_is_taken_and_not_answered_is_the_servers():
 
 def test_other_errors_of_the_protocol_stay_the_tools():
     told = [(-32603, "no city of 503 letters"), (-32602, "upstream is no city")]
+    told += [(-32600, "no such city")]
     for code, said in (*told, (-32050, "the rate of the limited company")):
         with scripted(Scripted(error(code, said))) as sessions:
             assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}

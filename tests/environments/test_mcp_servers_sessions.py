@@ -368,11 +368,20 @@ def test_a_status_of_http_is_no_answer_of_a_tool(monkeypatch: pytest.MonkeyPatch
         assert shop.calls == 7  # nobody knows whether the tool ran
 
 
-@pytest.mark.parametrize("sent", [b"<html>400 Bad Request</html>", b"", b'{"success": false}'])
-def test_a_refusal_that_is_no_message_of_the_protocol_is_no_answer_of_a_tool(sent: bytes) -> None:
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (b"<html>400 Bad Request</html>", "400 Bad Request"),
+        (b"", "Server returned an error response"),
+        (b'{"error": {"message": "bad origin", "code": 7}}', r"bad origin \(7\)"),
+    ],
+)
+def test_a_refusal_that_is_no_message_of_the_protocol_is_no_answer_of_a_tool(
+    sent: bytes, told: str
+) -> None:
     with scripted(Scripted(Answered(sent, 400), "sunny")) as sessions:
         session = sessions.of("shop")
-        with pytest.raises(InfrastructureError, match=r"HTTP 400.*check its address"):
+        with pytest.raises(InfrastructureError, match=rf"HTTP 400: .*{told}.*check its address"):
             session.call("look", {})
         assert session.call("look", {}).content == "sunny"
 
@@ -484,6 +493,17 @@ def test_what_a_server_refuses_of_its_own_tools_answer_is_its_fault_and_asked_on
 def test_other_words_of_an_error_are_the_tools_own(said: str) -> None:
     with scripted(Scripted(failing(said))) as sessions:
         assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}
+
+
+def test_an_error_that_a_proxy_passes_on_as_a_success_is_no_answer_of_a_tool() -> None:
+    given = {**failing("MCP error -32001: Request timed out"), "isError": False}
+    own = "MCP error -32000: No such city", "The log says: MCP error -32001: Request timed out"
+    with scripted(shop := Scripted(*[given] * 3, *own)) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match="failed at 'look': MCP error -32001"):
+            session.call("look", {})
+        assert tuple(session.call("look", {}).content for _ in own) == own
+    assert shop.calls == 5
 
 
 UNKNOWN = ("Unknown tool: look", "Tool look not found", "no such tool look")

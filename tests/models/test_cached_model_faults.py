@@ -58,6 +58,7 @@ def after(store, kept, identity=IDENTITY):
         ("", "", (ToolCall("", "look", None, '{"a": '),)),
         ("tool_calls", "", (ToolCall("", "", {"a": 1}),)),
         ("stop", "!" * 300, ()),
+        ("length", "G" * 300, ()),
         ("tool_calls", "", (ToolCall("", "look</arg_value>", {}),)),
         ("tool_calls", "", (ToolCall("", "look<parameter=a>1", {}),)),
         ("tool_calls", "", (ToolCall("", "look", None, "<parameter=a>1</parameter>"),)),
@@ -79,6 +80,11 @@ NOTHING = {"tokens_in": 3, "tokens_out": 0, "estimated": False, "reasoning": 0}
 )
 def test_kept_answers_of_no_token_are_asked_for_again(store, usage, asked):
     assert after(store, answer("stop", usage=NOTHING | usage))[1].asked == asked
+
+
+def test_kept_noise_in_the_place_of_thinking_is_asked_for_again(store):
+    noise = answer("stop", usage=NOTHING | {"tokens_out": 300}, reasoning="?" * 300)
+    assert after(store, noise)[1].asked == 1
 
 
 def test_kept_thinking_alone_is_the_models_as_it_was_when_it_came(store):

@@ -238,6 +238,7 @@ def test_parts_of_google_that_nobody_can_read_are_the_servers_fault(asked, part,
         (400, "Model unloaded."),
         (400, "Upstream service unavailable"),
         (400, 'Failed to load model "qwen/qwen3". Error: Operation canceled.'),
+        (404, 'Failed to load model "qwen/qwen3". Error: Operation canceled.'),
     ],
 )
 def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):

@@ -22,7 +22,7 @@ from wire_answers import (
     response_parts,
 )
 
-from seal.core import Message, ModelError, Request, RequestError, Tool
+from seal.core import Message, ModelError, Request, RequestError, Tool, ToolCall
 from seal.core.call_formats import repairs_of
 from seal.core.outcomes import fault_in, finish_of, is_known, may_pass, refusal_of
 from seal.core.servers import Standing
@@ -191,9 +191,10 @@ def test_an_answer_that_says_that_it_calls_and_has_no_call_is_the_servers(wire):
 @every_wire
 def test_numbers_that_are_none_are_no_words_of_a_model(wire):
     word = "end_turn" if wire.calls == "tool_use" else "stop"
-    found, count = asked(wire, wire.ends("!" * 300, None, word))
-    assert is_fault((found, count)) and "its numbers are NaN" in str(found)
-    for said in ("Sunny" + "!" * 300, "!" * 9):
+    for noise in ("!" * 300, "G" * 32, "?" * 99, "<think>" + "@" * 300, f"<think>\n{'#' * 64}\n"):
+        found, count = asked(wire, wire.ends(noise, None, word))
+        assert is_fault((found, count)) and "its numbers are NaN" in str(found)
+    for said in ("Sunny" + "!" * 300, "!" * 9, "G#" * 99, "0" * 99):
         assert asked(wire, wire.ends(said, None, word))[0].content == said
 
 
@@ -218,6 +219,67 @@ def test_a_prompt_that_a_server_cuts_is_told_once(wire, caplog):
             assert model.complete(Request((Message("user", words),))).content == "Hm?"
             assert len(caplog.messages) == count
     assert "counts 3 tokens in a prompt of 9000 characters: does it cut" in caplog.text
+
+
+LOOKED = (
+    *ASK.messages,
+    Message("assistant", "", calls=(ToolCall("a", "weather", {"city": "Bern"}),)),
+    Message("tool", '{"sky": "clear"}', call_id="a"),
+)
+
+
+@every_wire
+@pytest.mark.parametrize(
+    ("messages", "first", "second", "told"),
+    [
+        (LOOKED, 3974, 2051, 1),
+        (LOOKED, 3974, 3900, 0),
+        (LOOKED[:2], 3974, 2051, 0),
+        ((*LOOKED, Message("user", "And in Oslo?")), 3974, 2051, 0),  # thinking may be left out
+        ((Message("user", "Weather in Rome?"), *LOOKED[1:]), 3974, 2051, 0),
+    ],
+)
+def test_fewer_tokens_of_a_prompt_that_goes_on_are_told(
+    wire, messages, first, second, told, caplog
+):
+    given = counted(wire.ends("Hm?", None, "end_turn" if wire.calls == "tool_use" else "stop"), 5)
+    with SERVED[0].fresh(wire) as model:
+        for request, tokens in ((ASK, first), (replace(ASK, messages=messages), second)):
+            SERVED[0].given = with_prompt(given, tokens)
+            assert model.complete(request).content == "Hm?"
+    assert len(caplog.messages) == told
+    assert told == caplog.text.count("counts 2051 tokens in a prompt that goes on with one of 3974")
+
+
+def with_prompt(given, tokens):
+    """Return an answer with the tokens that its server counts in the prompt."""
+    body = given.body.decode()
+    for name in ("prompt_tokens", "input_tokens", "promptTokenCount"):
+        body = re.sub(rf'"{name}": \d+', f'"{name}": {tokens}', body)
+    return Answer(body.encode(), headers=given.headers)
+
+
+KEPT = {
+    "cf-aig-cache-status": ("MISS", "HIT"),
+    "x-portkey-cache-status": ("SEMANTIC MISS", "SEMANTIC HIT"),
+    "X-Cache-Status": ("Bypass", "Hit"),
+    "x-litellm-cache-key": ("", "9f"),
+}
+
+
+@every_wire
+@pytest.mark.parametrize("name", KEPT)
+def test_an_answer_of_a_gateways_cache_is_told_once(wire, name, caplog):
+    given = wire.ends("Sunny.", None, "end_turn" if wire.calls == "tool_use" else "stop")
+    with SERVED[0].fresh(wire) as model:
+        for value, count in zip((*KEPT[name], KEPT[name][1]), (0, 1, 1), strict=True):
+            SERVED[0].given = replace(
+                given, headers=given.headers | ({name: value} if value else {})
+            )
+            assert model.complete(ASK).content == "Sunny."
+            assert len(caplog.messages) == count
+    told = f"gives answers of a cache ({name.lower()}: {KEPT[name][1]})"
+    assert told in caplog.text and "another --cache-dir" in caplog.text
 
 
 def changed(given, old, new):

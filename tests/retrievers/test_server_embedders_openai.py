@@ -174,10 +174,13 @@ def test_only_a_request_that_another_may_replace_is_refused():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (openai_rows([[1.0]]), "1 embedding of 1 indexes for 2 texts"),
-        (openai_rows([[1.0]] * 3), "3 embeddings of 3 indexes for 2 texts"),
+        (openai_rows([[1.0]]), "1 embedding of 1 indexes for 2 texts.* -R batch_size=1 may help"),
+        (openai_rows([[1.0]] * 3), "3 embeddings of 3 indexes for 2 texts.* Let it batch no"),
+        (
+            openai_rows([[1.0]] * 2, [1, 2]),
+            "for 2 texts: .* index 0 to 1. Let it batch no requests",
+        ),
         (openai_rows([[1.0]] * 2, [0, 0]), "2 embeddings of 1 indexes for 2 texts"),
-        (openai_rows([[1.0]] * 2, [1, 2]), "index 0 to 1"),
         (openai_rows([]), "0 embeddings"),
         (openai_rows([[1.0], [1.0, 2.0]]), "one length"),
         (openai_rows([["x"], [1.0]]), "rows of numbers"),

@@ -278,13 +278,19 @@ def test_a_tool_that_the_server_has_changed_since_the_import_is_an_error(
         {"kind": "timeout", "message": "shop gave no answer for 60 s."},
         {"kind": "api", "message": "Server returned an error response"},
         {"kind": "invalid_answer", "message": "it breaks the protocol: content: expected a list"},
+        None,
     ],
 )
 def test_a_failure_that_an_earlier_version_kept_is_asked_for_again(
-    tools: list[Tool], tmp_path: Path, error: dict[str, str], caplog: pytest.LogCaptureFixture
+    tools: list[Tool],
+    tmp_path: Path,
+    error: dict[str, str] | None,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     count = next(tool for tool in tools if tool.name == "count")
     entry = {"tool": count.id, "arguments": {}, "content": "", "value": None, "error": error}
+    if error is None:
+        entry["content"] = entry["value"] = "MCP error -32001: Request timed out"
     with closing(open_store(tmp_path)) as store:
         world = McpWorld({count.id: count}, read_servers(LIVE), store, asks=True)
         store.put(Past(world).key(McpCall(count, {})), entry, KIND)

@@ -331,7 +331,7 @@ def test_calls_that_a_server_leaves_in_the_text_are_counted_told_and_read_by_fam
     assert run.summary["calls_in_text"] == {how: 1}
     told = {
         "left": "warning: 1 answer holds a call as text: the server parses none; use --format "
-        "json, or start it with a tool parser",
+        "json, or a parser and a new --cache-dir",
         "read": "1 answer held a call as text, which was read as the model's family writes it; "
         "-M profile=plain leaves it text",
     }[how]
@@ -347,7 +347,9 @@ def test_calls_that_a_server_leaves_in_the_text_are_counted_told_and_read_by_fam
         assert (step.finish_reason, step.content) == ("stop", HERMES)
 
 
-@pytest.mark.parametrize("mark", ["<|im_end|>\n<|im_start|>user\nAnd in Oslo?", "<|END_RESPONSE|>"])
+@pytest.mark.parametrize(
+    "mark", ["<|im_end|>\n<|im_start|>user\nAnd in Oslo?", "<end_of_utterance>"]
+)
 def test_end_marks_that_a_server_leaves_in_an_answer_are_told(model_server, one, tmp_path, mark):
     def runaway(request: Received) -> Answer:
         return text(f"It is sunny.{mark}")
