@@ -40,12 +40,11 @@ from seal.core.environment import Environment, Stateless, Validated
 from seal.core.store import Store
 from seal.core.validation import CallValidator
 from seal.core.values import digest, json_text
-from seal.environments.mcp_messages import is_passed_on
+from seal.environments.mcp_messages import UNSAID, is_passed_on
 from seal.environments.mcp_servers import (
     ACCEPTED,
     NO_ANSWER,
     TIMEOUT,
-    UNSAID,
     Answer,
     McpServer,
     Session,

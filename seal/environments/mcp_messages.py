@@ -508,3 +508,46 @@ def text_of_block(block: Any) -> str:
         about = ": ".join(filter(None, (block.name, getattr(block, "description", None))))
         return f"[resource {block.uri} {about}]" if about else f"[resource {block.uri}]"
     return f"[{block.type} {getattr(block, 'mime_type', '')}]"
+
+
+UNSAID = "Server returned an error response"
+"""What the SDK says of a status whose body is no message of the protocol."""
+
+
+def repair_of_status(statuses: Sequence[int]) -> str:
+    """Return what to do about a server behind an address that refuses by a status."""
+    status = max(statuses, default=0)
+    if status in (401, 403):
+        return (
+            f"it answers HTTP {status}: give `headers` with its key in a file such as mcp.json, "
+            'such as {"Authorization": "Bearer ${NAME}"}'
+        )
+    if status in (404, 405):
+        return (
+            f"it answers HTTP {status}: check its address; SEAL speaks streamable HTTP, and not "
+            "the older transport of events (SSE)"
+        )
+    if status in (429, *range(500, 600)):
+        return f"it answers HTTP {status}: run again when it is well"
+    if status == 400:
+        return "it answers HTTP 400: check its address, its version and its `headers`"
+    if 300 <= status < 400:
+        return f"it answers HTTP {status}: give the address to which it leads"
+    return "check its address"
+
+
+def words_of_error(error: BaseException, heard: Heard | None = None) -> str:
+    """Return what the first of an error's causes says.
+
+    Args:
+        error: Of the SDK, maybe a group.
+        heard: What the server said, where a status may have come of it.
+    """
+    from pydantic import ValidationError
+
+    error = first_cause(error)
+    if isinstance(error, ValidationError):
+        return f"it breaks the protocol: {first_fault(error)}"
+    said = str(error) or type(error).__name__
+    told = " ".join(heard.refusal.split()) if heard and UNSAID in said else ""
+    return told or said

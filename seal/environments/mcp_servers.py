@@ -25,7 +25,6 @@ from seal.core import (
     InfrastructureError,
     OverdueError,
     UsageError,
-    first_fault,
     needing,
     shortened,
 )
@@ -44,15 +43,18 @@ from seal.core.values import digest, json_text, json_value, well_formed
 from seal.environments.mcp_messages import (
     SIGN_IN,
     TOLD,
+    UNSAID,
     Heard,
     breaks_its_schema,
     first_cause,
     is_passed_on,
     is_upstream_error,
     looked_at,
+    repair_of_status,
     text_of_block,
     to_sign_in,
     watched,
+    words_of_error,
     words_of_refusal,
 )
 
@@ -306,8 +308,6 @@ _ASK_AGAIN = frozenset({429, 503})
 _RETURN = "play again when it is well"
 _WAITS_S = (0.5, 2.0)
 """Seconds before the further tries."""
-UNSAID = "Server returned an error response"
-"""What the SDK says of a status whose body is no message of the protocol."""
 ACCEPTED = "server answered a request with 202 Accepted"
 """How the SDK says that a server took a request and answers elsewhere, or never."""
 _UNKNOWN = re.compile(
@@ -433,8 +433,8 @@ class Sessions:
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
             raise UsageError(f"{server.label(name)}: there is no such command") from error
         except Exception as error:  # whatever the SDK, the network or the server raises
-            why = server.masked(_words_of_error(error, heard))
-            repair = "check its command" if server.command else _repair(heard.statuses)
+            why = server.masked(words_of_error(error, heard))
+            repair = "check its command" if server.command else repair_of_status(heard.statuses)
             cause = first_cause(error)
             is_its_error = isinstance(cause, MCPError) and cause.code in heard.errors
             if (heard.fault or is_its_error) and max(heard.statuses, default=0) < 400:
@@ -538,7 +538,7 @@ class Session:
             except (RuntimeError, ValueError) as error:  # against the protocol or its schema
                 if words := self._beside(tool):
                     return self._told(Answer(words, words))
-                raise InfrastructureError(self._broken(tool, _words_of_error(error))) from error
+                raise InfrastructureError(self._broken(tool, words_of_error(error))) from error
             except _FAULTS:  # of this code or the SDK's: no answer of a server
                 raise
             except Exception as error:  # an error of the protocol, or whatever the network raises
@@ -558,9 +558,9 @@ class Session:
                 stays = status > 400 or (isinstance(error, MCPError) and error.message == UNSAID)
                 if stays or any(300 <= one < 400 for one in last):
                     status = status if stays else last[0]
-                    said = self._server.masked(_words_of_error(error, self._heard))[:TOLD]
+                    said = self._server.masked(words_of_error(error, self._heard))[:TOLD]
                     raise InfrastructureError(
-                        f"{label} answered HTTP {status}: {said}; {_repair([status])}"
+                        f"{label} answered HTTP {status}: {said}; {repair_of_status([status])}"
                     ) from error
                 if isinstance(error, MCPError) and error.code in self._heard.errors:
                     is_upstream = is_upstream_error(error.code, error.message)
@@ -678,7 +678,7 @@ class Session:
             except Exception as error:  # whatever the SDK or the network raises
                 if cursor == "":
                     break
-                why = self._server.masked(_words_of_error(error))
+                why = self._server.masked(words_of_error(error))
                 repair = self._server.masked(to_sign_in(error))
                 repair = repair or f"check its version, and {_RETURN}"
                 raise InfrastructureError(
@@ -810,28 +810,6 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
         raise ValueError(heard.fault)
 
 
-def _repair(statuses: Sequence[int]) -> str:
-    """Return what to do about a server behind an address that refuses by a status."""
-    status = max(statuses, default=0)
-    if status in (401, 403):
-        return (
-            f"it answers HTTP {status}: give `headers` with its key in a file such as mcp.json, "
-            'such as {"Authorization": "Bearer ${NAME}"}'
-        )
-    if status in (404, 405):
-        return (
-            f"it answers HTTP {status}: check its address; SEAL speaks streamable HTTP, and not "
-            "the older transport of events (SSE)"
-        )
-    if status in (429, *range(500, 600)):
-        return f"it answers HTTP {status}: run again when it is well"
-    if status == 400:
-        return "it answers HTTP 400: check its address, its version and its `headers`"
-    if 300 <= status < 400:
-        return f"it answers HTTP {status}: give the address to which it leads"
-    return "check its address"
-
-
 @cache
 def _tell_empty(label: str, tool: str) -> None:
     """Tell once that an answer has nothing: as of a tool that says nothing, or a gateway's loss."""
@@ -864,20 +842,3 @@ def _says(text: str, structured: Any) -> bool:
     except orjson.JSONDecodeError:
         read = text
     return any(one in (read, text) or str(one) == text for one in held)
-
-
-def _words_of_error(error: BaseException, heard: Heard | None = None) -> str:
-    """Return what the first of an error's causes says.
-
-    Args:
-        error: Of the SDK, maybe a group.
-        heard: What the server said, where a status may have come of it.
-    """
-    from pydantic import ValidationError
-
-    error = first_cause(error)
-    if isinstance(error, ValidationError):
-        return f"it breaks the protocol: {first_fault(error)}"
-    said = str(error) or type(error).__name__
-    told = " ".join(heard.refusal.split()) if heard and UNSAID in said else ""
-    return told or said
