@@ -421,6 +421,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _tells_number(clause, whole, seen),
                     _misses(clause, seen),
                     inabilities.claims_a_call(clause, before, seen.tools),
+                    inabilities.trades_without_tool(clause, before, able),
                     not seen.is_opaque
                     and inabilities.claims_unmade(clause, deed, seen.stems | named, touched),
                     clause.said.isdisjoint(role("negation", "modal"))
