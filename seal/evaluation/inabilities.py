@@ -11,6 +11,8 @@ A message is wrong if it refuses
 - by a state of the world that no call has shown: "your contacts are locked", "her phone is
   switched off"
 - with a value that nothing tells
+
+Nor may it claim a sale or payment that no offered tool can make: "I sold the shares".
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ condition. Each kind of claim needs a sign of its own, whatever other known word
 - a deed: a call of it. What the speaker did was done to a thing that a call with an effect names,
   changed or had looked up; or to one that the request asks for without an if. So "I cancelled the
   car service" is no deed of a call that moved the piano lesson. An amount of money of a deed is one
-  of those calls, too. What is "deleted" by a tool that updates or moves needs a word for that.
+  of those calls, too. What is "deleted", or "in the bin", by a tool that updates or moves needs a
+  word for that.
 
 Where a sign is missing, words alone cannot tell: the goal is undecided.
 """

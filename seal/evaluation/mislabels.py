@@ -12,7 +12,8 @@ A message is wrong if it
   three hours"
 - tells a rate of two currencies upside down: "a euro is worth 1.19 pounds", of 640 pounds that
   are 760 euros
-- puts a street that a result tells into another town, or tells a street of its own in its place
+- puts a street that a result tells into another town, or tells a street or house number of its own
+  in its place
 - gives a known thing another day than the results: "the bill was due on the 12th", which a row
   has on the 10th
 - gives a day another weekday than it has, or a time of a call another day: "tomorrow at 19:30",
