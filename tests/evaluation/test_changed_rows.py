@@ -27,7 +27,11 @@ BEFORE: dict[str, list[dict[str, Any]]] = {
     "mails": [],
     "orders": [{**HOME, "address": "174 Mill Lane, Kelmore"}],
 }
-CHANGED = {"events": [DENTIST], "mails": [LETTER], "orders": [HOME]}
+CHANGED: dict[str, list[dict[str, Any]]] = {
+    "events": [DENTIST],
+    "mails": [LETTER],
+    "orders": [HOME],
+}
 DONE = {("change", "event"), ("change", "events"), ("remove", "event"), ("add", "mails")}
 KNOWN = Record([str([DENTIST, EYES, LETTER, HOME])], datetime(2026, 3, 16, tzinfo=UTC))
 
