@@ -113,25 +113,39 @@ def _is_of_another(
     text: str, tables: Rows, changed: Rows, gone: Rows, done: Container[object]
 ) -> bool:
     """Tell whether words claim a deed on a row that no call touched, and on none that one did."""
-    said = words(text)
+    said, whole = words(text), read(text)
     if not ((role("negation", "modal") - {"to"}) | _AS_WELL).isdisjoint(said):
         return False
-    past = deed_forms().past
-    verbs = {word for word in said if word in past and _IS_DONE.search(text)}
-    kinds = {past[word][0] for word in verbs} | ({"remove"} if _OFF.search(text) else set())
-    for table in {*changed, *gone} if kinds else ():
-        if not any((kind, one) in done for kind in kinds for one in (singular(table), table)):
-            continue
-        whole, own = read(text), [*changed.get(table, ()), *gone.get(table, ())]
-        others = [row for row in tables[table] if row not in own]
-        signs = {stem(verb) for verb in verbs} or {"cancel"}
+    for table in {*changed, *gone}:
+        own = [*changed.get(table, ()), *gone.get(table, ())]
         if any(_is_named(row, tables[table], whole) for row in own):
             continue
-        for row in others:
+        for row in (one for one in tables[table] if one not in own):
             held = {stem(word) for cell in row.values() for word in words(str(cell))}
-            if _is_named(row, tables[table], whole) and held.isdisjoint(signs):
-                return True
+            for verb in _done_to(row, tables[table], whole):
+                kind, base = _OFF if verb == "off" else deed_forms().past.get(verb, ("", ""))
+                is_done = any((kind, one) in done for one in (singular(table), table))
+                if kind in ("change", "remove") and is_done and held.isdisjoint((stem(base),)):
+                    return True
     return False
+
+
+def _done_to(row: Row, rows: Sequence[Row], whole: Text) -> Iterator[str]:
+    """Yield the past forms of what a text says was done to a row, and "off".
+
+    A code may stand anywhere, another name only right beside the verb.
+    """
+    code = str(next(iter(row.values()), ""))
+    for title in _titles(row, rows):
+        name = spelled(title)
+        if not name:
+            continue
+        if title == code and any(map(str.isdigit, code)) and re.search(name, whole.plain):
+            yield from (one[1] for one in _DONE.finditer(whole.plain))
+        for found in re.finditer(name, whole.plain):
+            before = _DEED_BEFORE.search(whole.plain[max(found.start() - _NEAR, 0) : found.start()])
+            behind = _DEED_BEHIND.match(whole.plain, found.end())
+            yield from (one[1] for one in (before, behind) if one is not None)
 
 
 def _still_lies(text: str, tables: Rows, gone: Rows) -> bool:
@@ -214,5 +228,13 @@ _OF_OTHER_TIMES = frozenset(
     words("before after earlier later until from was originally instead than next")
 ) | role("negation")
 _AS_WELL = frozenset(words("already still if unless before until same other others"))
-_IS_DONE = re.compile(r"\b(?:is|are|i|i've|has been|have been)\b|\b(?:order|event)s?\b", re.I)
-_OFF = re.compile(r"\b(?:is|are) (?:now )?off (?:your|the) (?:calendar|diary|list|schedule)\b")
+_NEAR = 30
+"""Characters before a name in which a deed on it is told."""
+_OFF = ("remove", "cancel")
+"""What is done to what is "off your calendar"."""
+_DONE = re.compile(r"\b(?:is|are|i|i've|i have|has been|have been) (?:now )?([a-z]+ed)\b")
+_DEED_BEFORE = re.compile(r"\b(?:i|i've|i have) ([a-z]+) (?:the |your |order |event ){0,2}['\"]?$")
+_DEED_BEHIND = re.compile(
+    r"['\"]? (?:is|are|has been|have been) (?:now )?"
+    r"(off(?= (?:your|the) (?:calendar|diary|list|schedule)\b)|[a-z]+ed)\b"
+)
