@@ -49,7 +49,7 @@ BESIDE = {
     "Tasks, chats and scores": ("seal.core.slots.Slot",),
 }
 """What stands under a noun besides, in the order of its page."""
-SAID = ("words", "claims", "mislabels", "inabilities")
+SAID = ("words", "claims", "mislabels", "changed_rows", "inabilities")
 """Modules of seal.evaluation whose texts say what answers may say."""
 NOTEBOOK = re.compile(r"\]\(((?:notebooks/)?\w+)\.ipynb")
 TABLE = re.compile("<table[^>]*>(.*?</table>)", re.DOTALL)

@@ -12,9 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from itertools import (
-    combinations,
     combinations_with_replacement,
     islice,
     pairwise,
@@ -37,6 +36,7 @@ from seal.core.quantities import (
     Value,
     read,
 )
+from seal.core.reckoning import PER, Beside, clocks, is_among, is_share, joined, per_one, rounded
 from seal.core.statements import (
     ABOUT,
     ABOUT_BEHIND,
@@ -136,11 +136,11 @@ class Record:
         for one in (*text.quantities, *named):
             if not bare and one.unit is None and self._numbers.get(one.number, set()) - {None}:
                 continue
-            for number in (one.number, *_rounded(one.number)):
+            for number in (one.number, *rounded(one.number)):
                 self._numbers.setdefault(number, set()).add(one.dimension)
             self._quantities.setdefault(one.dimension, []).append(one)
             if one.dimension == "time":
-                self._lasting |= _clocks(one)
+                self._lasting |= clocks(one)
             if (moment := self.moment(one.number)) is not None:
                 self._points.add(moment)
                 self._timed.setdefault((moment.hour, moment.minute), set()).add(moment.date())
@@ -190,6 +190,7 @@ class Record:
             said = read(json_text(step.call.arguments)).quantities
             moments = [m for one in said if (m := self.moment(one.number)) is not None]
             self._called |= {(moment.hour % 12, moment.minute) for moment in moments}
+            self._span(json_text(step.call.arguments))
         elif step.result is not None:
             for text in {step.content, json_text(step.result.value)}:
                 self.add(text)
@@ -199,6 +200,13 @@ class Record:
             self.add(step.content)
             self._loosen(step.content)
         self._odd.clear()  # lengths of lists and numbers of rows explain values, too
+
+    def _span(self, text: str) -> None:
+        """Take in how many days there are from one of two days to the other, both counted."""
+        told = {t.value for t in read(text).tokens if isinstance(t.value, Day) and t.value.year}
+        if len(told) == 2:
+            first, last = sorted(one.calendar for one in told)
+            self.add(f"{(last - first).days + 1} days")
 
     def _count(self, tables: Tables) -> None:
         """Take in how many rows changed tables have."""
@@ -333,13 +341,13 @@ class Record:
         for known in self._quantities.values():
             known.sort(key=attrgetter("amount"))
         said = [one for one in whole.quantities if one.start not in taken]
-        beside = _Beside(said[: _PAIRED + 1])
+        beside = Beside(said[: _PAIRED + 1], plain)
         told = {abs(one.number) for held in self._quantities.values() for one in held}
         # What follows from many numbers follows by chance, and so does what is said of none of two.
         few = told if len(told) <= _FEW else set[Decimal]()
         own = {abs(one.number) for one in said if few and self._is_told(one, False)} & few
         pairs = ((one, other) for one in own for other in few if one != other)
-        reckoned = sorted(n for pair in pairs for n in [*_joined(*pair)][1 if reckon else 2 :])
+        reckoned = sorted(n for pair in pairs for n in [*joined(*pair)][1 if reckon else 2 :])
         # "7,200 seconds are two hours, and the other 2,580"
         also_said = [abs(one.number) for one in said[:_PAIRED] if beside.explains(one, False)]
         reckoned = sorted([*reckoned, *(abs(a - b) for a in also_said for b in few if reckon)])
@@ -362,7 +370,10 @@ class Record:
                 explained = any(self._explains(one._replace(unit=unit), plain) for unit in degrees)
             tells = one.dimension not in ("time", "months") or has_times
             if not explained and tells and reckoned and not _MONTH_BEHIND.match(plain, one.end):
-                explained = _is_among(_rate(one, after, plain), reckoned)
+                explained = is_among(per_one(one, after, plain), reckoned)
+            if not explained and one.unit == one.dimension and one.unit not in (None, "%"):
+                counts = self._quantities.get(None, [])
+                explained = is_share(one, plain, self.amounts_of(str(one.unit)), counts)
             if not explained:
                 yield _Said(one.start, one.end, one)
         for before, token in pairwise([None, *whole.tokens]):
@@ -406,13 +417,13 @@ class Record:
         known = {abs(one.number) for held in self._quantities.values() for one in held}
         known |= {abs(one.number) for one in whole.quantities if one.start not in strange}
         pairs = combinations_with_replacement(known if len(known) <= _RECKONED else (), 2)
-        reckoned = sorted(number for pair in pairs for number in _joined(*pair))
+        reckoned = sorted(number for pair in pairs for number in joined(*pair))
         for start, end, value in odd:
             may_be = False
             if isinstance(value, Quantity):
                 many = value.dimension == "time" and len(self._moments) > 1
                 many = many or (len(known) > _RECKONED and value.number.adjusted() < _OF_A_CODE)
-                may_be = many or _is_among(value, reckoned)
+                may_be = many or is_among(value, reckoned)
             elif isinstance(value, (Day, Time)):
                 may_be = bool(self._moments)
             elif value is not None:
@@ -457,12 +468,15 @@ class Record:
     def _explains(self, one: Quantity, plain: str) -> bool:
         if _MONTH_BEHIND.match(plain, one.end):
             return False  # a day that is none
+        ordinal = _ORDINAL.fullmatch(plain, one.start, one.end)
+        if ordinal is not None and (None, None, int(ordinal[1])) in self._moments:
+            return True  # "on the 26th"
         if _is_spelled_hour(one, plain) and not self._tells_hour(one.number):
             return False
         is_plain_word = plain[one.start].isalpha() and (one.unit is None or one.number == 1)
         if is_plain_word and not self._is_excess(one, plain):
             return True  # "two of them", "one rule that beats ten others"
-        if str(one.number) in ("10", "100", "1000") and _PER.search(
+        if str(one.number) in ("10", "100", "1000") and PER.search(
             plain, max(one.start - 12, 0), one.start
         ):
             return True
@@ -500,7 +514,7 @@ class Record:
             scaled += [one.number / 100, 100 - one.number]  # so much is left
         if one.unit == "m":
             scaled.append(one.number * 100)  # as "height_cm" has it
-        if one.dimension == "time" and not _clocks(one).isdisjoint(self._moments):
+        if one.dimension == "time" and not clocks(one).isdisjoint(self._moments):
             return True  # 3 minutes and 52 seconds are 3:52
         if one.unit in ("f", "c") and self._tells_degrees(one):
             return True
@@ -568,57 +582,6 @@ def _squeezed(word: str) -> str:
     return re.sub(r"[\W_]", "", word)
 
 
-def _joined(one: Decimal, other: Decimal) -> Iterator[Decimal]:
-    yield from (one + other, abs(one - other), one * other)
-    if one and other:
-        yield from (one / other, other / one)
-
-
-def _rate(one: Quantity, after: Quantity | None, plain: str) -> Quantity:
-    """Return a quantity, of "16,000 per 100" what it is per one."""
-    if after is None or not after.number or not _PER.search(plain, one.end, after.start):
-        return one
-    return one._replace(number=one.number / after.number)
-
-
-_PER = re.compile(r"\b(?:per|for every|for each)\W*$")
-
-
-def _is_among(said: Quantity, numbers: Sequence[Decimal]) -> bool:
-    """Tell whether a quantity is one of some sorted numbers, rounded to its last digit."""
-    exponent = said.number.as_tuple().exponent
-    step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
-    wanted, step = (n / 100 if said.unit == "%" else n for n in (abs(said.number), step))
-    place = bisect_left(numbers, wanted)
-    near = numbers[max(place - 1, 0) : place + 1]
-    return any(number == wanted or abs(number - wanted) * 2 < step for number in near)
-
-
-def _clocks(one: Quantity) -> set[tuple[int, int]]:
-    """Return a time that passes as results write it: 3:52 of minutes or of hours."""
-    seconds = int(one.amount)
-    return {divmod(n, 60) for n in (seconds, seconds // 60) if n}
-
-
-class _Beside:
-    """The first values that an answer says, by which one of them may explain another."""
-
-    def __init__(self, said: Sequence[Quantity]) -> None:
-        self._said = said
-        self._reckoned: dict[Decimal, list[tuple[Quantity, Quantity]]] = {}
-        for one, other in combinations(said, 2):
-            a, b = one.number, other.number
-            for number in (a + b, abs(a - b), a * b):
-                self._reckoned.setdefault(number, []).append((one, other))
-
-    def explains(self, one: Quantity, reckon: bool) -> bool:
-        """Tell whether a value is another in another unit, or may be reckoned from two."""
-        for other in self._said:
-            if other.unit and other.unit != one.unit and is_same(one, other):
-                return True  # "62.5 km, about 38.8 miles"
-        return reckon and any(one not in pair for pair in self._reckoned.get(one.number, ()))
-
-
 _PART = re.compile(r"[^\w]|_")
 """Between the parts of a code: card_981239 is told as 981239, too, and as one ending in 1239."""
 _LINE_NUMBER = re.compile(r"^[ \t]*\(?\d{1,3}[.):](?=\s)", re.MULTILINE)
@@ -636,6 +599,7 @@ _SQUARE = re.compile(r"(?:[a-z]{1,2}/)?[a-z]{1,2}[23]")
 _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 """What a mark is given of: "4.5 of 5"."""
 _PLURAL_BEHIND = re.compile(r" ([^\W\d_]{2,30}s)\b")
+_ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)")
 _RATE = re.compile(r" ?[^\W\d]{0,12} ?(?:=|\u2248|is\b|equals\b|buys\b|gets\b|gives\b)")
 """What follows the one of a rate: "1 EUR = 160 JPY"."""
 _BY_HOUR = re.compile(r"\b(?:instead of|rather than|from|not|between|to|until|till|and|at) $")
@@ -643,18 +607,6 @@ _HOUR_ENDS = re.compile(r"\W*$|[.;!?\n]| (?:every|each|in the|o'clock|sharp|toni
 _HOUR_BEHIND = re.compile(r"\W*$|[.,;!?)\n]| (?:to|and|but|until|till|today|tonight)\b")
 _MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")
 _ABOUT = re.compile(rf"(?:{ABOUT.pattern})\W*$")
-_LONGEST = 20
-"""Digits before the point of a number that is rounded."""
-
-
-def _rounded(number: Decimal) -> Iterator[Decimal]:
-    """Yield a number with three decimals, two, one and none; of two such as near both."""
-    exponent = number.as_tuple().exponent
-    digits = -exponent if isinstance(exponent, int) else 0
-    if number.adjusted() < _LONGEST:
-        for places in range(min(digits, 4)):
-            step = Decimal(1).scaleb(-places)
-            yield from (number.quantize(step, way) for way in (ROUND_HALF_EVEN, ROUND_HALF_UP))
 
 
 def _lengths(value: Any) -> Iterator[int]:

@@ -103,6 +103,8 @@ class Before:
     steps: Sequence[Step]
     tables: Tables
     zone: str
+    today: date
+    """The local day of the call, by which a day is known that is told without its year."""
 
     @cached_property
     def calls(self) -> list[ToolCall]:
@@ -115,7 +117,7 @@ class Before:
 
         One agreement allows one call.
         """
-        written, sense = self.call.arguments, Sense(zone=self.zone)
+        written, sense = self.call.arguments, Sense(today=self.today, zone=self.zone)
         place = consent(self.steps, written, self.tables, sense, self.call.name)
         if place is None:
             return False
@@ -246,7 +248,8 @@ def breaches_at(
         if isinstance(check, str) or asked.call is None:
             continue
         call = _as_run(asked, result.executed)
-        why = _asked(check, call, world, Before(asked.call, before, tables, clock.zone))
+        chat = Before(asked.call, before, tables, clock.zone, world.today)
+        why = _asked(check, call, world, chat)
         if why:
             told: dict[str, JSON] = {"step": asked.index, "goal": asked.goal, "tool": call.name}
             yield {**told, "rule": check.__name__, "why": why}

@@ -72,7 +72,7 @@ from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import leaves
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, stem, word_list, words
-from seal.evaluation import inabilities, mislabels
+from seal.evaluation import changed_rows, inabilities, mislabels
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches, turns_others
 from seal.evaluation.words import ON_OFF, known_to, looking, rows_in, spoken
 
@@ -142,6 +142,8 @@ class _Seen:
         """Words of the names of tools that worked since the user spoke, and kinds of deeds."""
         self.lost: dict[str, list[Row]] = defaultdict(list)
         """By table the rows that were changed or removed, as they were."""
+        self.fresh: dict[str, list[Row]] = {}
+        """By table the rows that were added or changed, as they are."""
         self.gone: dict[str, set[str]] = defaultdict(set)
         """By table the keys of rows that were changed or removed, as they were."""
         self.acted: set[str] = set()
@@ -215,8 +217,9 @@ class _Seen:
             verbs = {deed_forms().base.get(word) for word in words(call.name)}
             self.done |= {(kind, singular(word)) for kind in verbs for word in words(call.name)}
         rows = [*rows_in(step.result.value)]
-        is_number = isinstance(step.result.value, (int, float))
-        self.in_vain |= kinds == {"read"} and not rows and not is_number
+        value = step.result.value
+        tells = isinstance(value, (int, float)) or mislabels.street_of(value)
+        self.in_vain |= kinds == {"read"} and not rows and not tells
         self.asked |= {word for leaf in held for word in words(str(leaf)) if rows}
         for row in rows:
             held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
@@ -249,6 +252,8 @@ class _Seen:
             became = "add" if sizes > 0 else "remove" if sizes else "change"
             self.moved[name, became] += abs(sizes) or len(fresh)
             self.lost[name] += gone
+            held = [row for row in self.fresh.get(name, ()) if row in rows]
+            self.fresh[name] = [*held, *fresh]
             self.gone[name] |= {key for row in gone for key in keys_of(row)}
             self._index(map(named_row, (*fresh, *gone)))
             for one in (*fresh, *gone):
@@ -289,6 +294,11 @@ class _Seen:
                 for name in shrunk
             ]
         return self._spared
+
+    @property
+    def did(self) -> set[tuple[str | None, str]]:
+        """Kinds of deeds with what they were done to, by tools' names and tables."""
+        return self.done | {(kind, name) for name, kind in self.moved}
 
     @property
     def stems(self) -> set[str]:
@@ -362,6 +372,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 mislabels.takes_along(whole, seen.tables, seen.changed),
                 mislabels.is_another(whole, seen.stems, seen.rows),
                 mislabels.is_nobody(whole, seen.tables, seen.rows),
+                changed_rows.belies(
+                    whole, seen.tables, seen.fresh, seen.lost, seen.did, seen.known
+                ),
             ]
         ):
             return whole
@@ -408,12 +421,13 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _tells_number(clause, whole, seen),
                     _misses(clause, seen),
                     inabilities.claims_a_call(clause, before, seen.tools),
+                    inabilities.trades_without_tool(clause, before, able),
                     not seen.is_opaque
                     and inabilities.claims_unmade(clause, deed, seen.stems | named, touched),
                     clause.said.isdisjoint(role("negation", "modal"))
                     and mislabels.other_sky(clause.said, seen.read),
                     _replied(clause, seen),
-                    _is_still_there(clause, seen),
+                    changed_rows.is_still_there(clause.words, seen.rows, seen.now, seen.kinds),
                     _is_strange(clause, listed.deed, seen),
                     not seen.kinds <= {"read"}
                     and turns_others(clause, deed, switches, seen.known.stems),
@@ -781,7 +795,11 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     ):
         return True
     return not seen.has_news and any(
-        (one.verb in _REPLIED or _did(one, seen) or clause.words[one.at : one.at + 2] in _BACK)
+        (
+            one.verb in _REPLIED
+            or _did(one, clause.words, seen)
+            or clause.words[one.at : one.at + 2] in _BACK
+        )
         and stem(one.verb) not in seen.known.stems
         and (
             one.subject in seen.rows
@@ -797,32 +815,20 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     )
 
 
-def _did(one: Predicate, seen: _Seen) -> bool:
+def _did(one: Predicate, said: Sequence[str], seen: _Seen) -> bool:
     """Tell whether a predicate says what somebody has done, but that he got something."""
     has = not one.group.isdisjoint(("has", "have"))
+    relative = one.begin > 1 and said[one.begin - 2] in _WHICH  # "the only one she has sent"
     is_his = one.subject in ("he", "she") or (has and one.subject in seen.rows)
     past = one.verb.endswith("ed") or one.verb in role("irregular", "mental")
-    is_his = is_his and past and one.verb not in _GOT
+    is_his = is_his and past and one.verb not in _GOT and not relative
     return is_his or (has and one.verb in ("read", "seen", "opened"))
 
 
+_WHICH = frozenset(["one", "number", "text", "message", "which"])
 _GOT = frozenset(["received", "got", "gotten", "had", "need", "needed", "know", "see"])
 _BACK = (("wrote", "back"), ("written", "back"), ("texted", "back"))
 _TIES = frozenset(words("case if when whenever once until unless should before that soon"))
 """Words of a clause before somebody of whom it is then not said what he does."""
 _REPLIED = frozenset(["replied", "answered", "responded", "confirmed", "agreed", "thanked"])
 _THEY = frozenset(["he", "she", "they", "who"])
-
-
-def _is_still_there(clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says of a row that it is still there, and a call has removed it."""
-    if "still" not in clause.said or not clause.said.isdisjoint(role("negation")):
-        return False
-    named, (there, gone) = clause.said & seen.rows.keys(), seen.now
-    said = "".join(map(key_of, clause.words[:_LONGEST]))
-    is_there = bool(named - there) and "remove" in seen.kinds
-    return is_there or any(key in said for key in gone)
-
-
-_LONGEST = 40
-"""Words of a clause that are read for a value, at most."""

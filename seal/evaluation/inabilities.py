@@ -11,6 +11,8 @@ A message is wrong if it refuses
 - by a state of the world that no call has shown: "your contacts are locked", "her phone is
   switched off"
 - with a value that nothing tells
+
+Nor may it claim a sale or payment that no offered tool can make: "I sold the shares".
 """
 
 from __future__ import annotations
@@ -237,6 +239,31 @@ _NO_CALL = ((), ("it",), ("off",), ("for",), ("out",), ("in",), ("upon",))
 _MAILED = ("emailed", "mailed")
 _TEXTS = frozenset(["sms", "text", "phone"])
 """Words of tools that send no mail, however they are named else."""
+
+
+def trades_without_tool(clause: Clause, before: str, tools: Iterable[str]) -> bool:
+    """Tell whether a clause claims a sale, purchase or payment, and no tool could make one.
+
+    Args:
+        clause: Of a statement.
+        before: Kind of the deed that the clause before it claims; empty: none.
+        tools: Names of the tools that are offered; without any nothing is known.
+    """
+    named = {word for tool in tools for word in words(tool.rpartition("/")[2])}
+    kinds = {deed_forms().base.get(word) for word in named}
+    if not named or not kinds.isdisjoint(("buy", "repay")) or not named.isdisjoint(_MONEY):
+        return False
+    return any(
+        one.verb in _TRADED
+        and (one.is_first or (before and not one.at and clause.lead in ("and", ",")))
+        and not one.negated
+        and one.group.isdisjoint(role("modal", "being"))
+        for one in clause.predicates
+    )
+
+
+_TRADED = frozenset(["sold", "bought", "purchased", "paid", "refunded", "donated"])
+_MONEY = frozenset(words("payment payments refund trade trades checkout cart bill shop bank"))
 
 
 def claims_unmade(

@@ -10,7 +10,8 @@ condition. Each kind of claim needs a sign of its own, whatever other known word
 - a deed: a call of it. What the speaker did was done to a thing that a call with an effect names,
   changed or had looked up; or to one that the request asks for without an if. So "I cancelled the
   car service" is no deed of a call that moved the piano lesson. An amount of money of a deed is one
-  of those calls, too. What is "deleted" by a tool that updates or moves needs a word for that.
+  of those calls, too. What is "deleted", or "in the bin", by a tool that updates or moves needs a
+  word for that.
 
 Where a sign is missing, words alone cannot tell: the goal is undecided.
 """
@@ -66,14 +67,21 @@ def without_sign(goal: GoalChat) -> str:
 def deleted_otherwise(goal: GoalChat) -> str:
     """Return where an agent says that it deleted what a call moved elsewhere; empty: nowhere."""
     acts = goal.chat.once(_acts_in, goal)
-    if acts is None or not acts.only_moves:
+    if acts is None or "remove" in acts.kinds:
         return ""
+    told = (step.content for step in goal.trajectory.steps if step.result is not None)
+    has_bin = any(not _DELETES.isdisjoint(words(text)) for text in told)
     return next(
         (
             said
             for text in spoken(goal)
             for said, clause, is_deed in _claims_in(text)
-            if is_deed and any(_is_unremoved(one, acts) for one in clause.predicates)
+            if (
+                acts.only_moves
+                and is_deed
+                and any(_is_unremoved(one, acts) for one in clause.predicates)
+            )
+            or (not has_bin and _is_in_bin(clause, said, acts))
         ),
         "",
     )
@@ -313,6 +321,18 @@ def _is_unremoved(one: Predicate, acts: _Acts) -> bool:
     return kind == "remove" and not one.negated and not removed
 
 
+def _is_in_bin(clause: Clause, said: str, acts: _Acts) -> bool:
+    """Tell whether a clause says that something is in the bin, where no call has a word of it."""
+    if not clause.said.isdisjoint(role("negation", "failing") | (role("modal") - {"to"})):
+        return False
+    return _BINNED.search(said) is not None and acts.made.stems.isdisjoint(map(stem, _DELETES))
+
+
+_BINNED = re.compile(
+    r"\b(?:is|are|went|put|moved|sent|landed|sits|lies)\b[^,;:]{0,60}? (?:in|into|to) (?:the|your)"
+    r" (?:recycle )?(?:bin|trash|junk|wastebasket)\b",
+    re.IGNORECASE,
+)
 _NEAR = 12
 """Words of what a deed is done to, at most."""
 _PURPOSES = frozenset(words("for so because since as before after"))

@@ -12,7 +12,8 @@ A message is wrong if it
   three hours"
 - tells a rate of two currencies upside down: "a euro is worth 1.19 pounds", of 640 pounds that
   are 760 euros
-- puts a street that a result tells into another town, or tells a street of its own in its place
+- puts a street that a result tells into another town, or tells a street or house number of its own
+  in its place
 - gives a known thing another day than the results: "the bill was due on the 12th", which a row
   has on the 10th
 - gives a day another weekday than it has, or a time of a call another day: "tomorrow at 19:30",
@@ -110,7 +111,8 @@ def outdated(
         held = {cell for row in now for cell in row.values() if type(cell) is str}
         gone += before - held
     for found in PHONE.finditer(text) if gone and _GONE.search(text) is None else ():
-        told = [one[0].lower() for one in _WHICH.finditer(text[: found.start()][-_NEAR_PHONE:])]
+        before = text[: found.start()][-_NEAR_PHONE:]
+        told = [one[0].lower() for one in _WHICH.finditer(_SENDER.sub("", before))]
         is_new = told[-1:] and told[-1] in ("to", "now", "new", "still")
         is_gone = any(same_phone(found[0], phone) for phone in gone)
         if is_gone if is_new else (not is_gone and not _WAS.isdisjoint(told[-2:])):
@@ -124,6 +126,11 @@ _WHICH = re.compile(
     r"|[.;\n](?=\s)",
     re.IGNORECASE,
 )
+_SENDER = re.compile(
+    r"\b(?:wrote|written|writes|text(?:s|ed)?|messag(?:es?|ed)|sent|came|comes)\b[^.;\n]*?\bfrom\b",
+    re.IGNORECASE,
+)
+"""Leads to the number that somebody wrote from, which is no replaced one."""
 _WAS = frozenset(["used to be", "from", "old", "previous", "former"])
 """The last of them before a phone number tells whether it is the new one."""
 _GONE = re.compile(r"\b(?:no longer|any ?more|gone|invalid|out of (?:use|date))\b")
@@ -183,12 +190,12 @@ def quoted_otherwise(text: str, sent: Sequence[str]) -> bool:
     told = _TELLS.search(text) if sent else None
     if told is None:
         return False
-    return all(misquotes(one, told[1]) for one in sent)
+    return all(misquotes(one, _VERBATIM.sub("", told[1])) for one in sent)
 
 
 _TELLS = re.compile(
     r"\b(?:told|texted|messaged|informed|notified|wrote(?: to)?|knows?|replied|let)\b"
-    r"(?: (?!you\b|that\b)[^\s,;.]+){0,4},? that ([^;()\u2014\n]+)",
+    r"(?: (?!you\b|that\b)[^\s,;.]+){0,4},? that (?!(?:on |along )?to\b)([^;()\u2014\n]+)",
     re.IGNORECASE,
 )
 
@@ -244,7 +251,7 @@ _VERBATIM = re.compile(
     r"\b(?:(?:word|letter)[ -]for[ -](?:word|letter)|verbatim|to the letter|un(?:altered|edited)"
     r"|exactly as (?:it (?:stands?|stood|was|is|reads?|came)|written|worded|received"
     r"|(?:he|she|they|you) (?:wrote|put|said|worded|sent|typed))|exact (?:words|wording|text)"
-    r"|in (?:his|her|their|your) own words)\b",
+    r"|in (?:his|her|their|your|[^\W\d_]+['\u2019]s) own words)\b",
     re.IGNORECASE,
 )
 
@@ -369,6 +376,10 @@ def elsewhere(text: str, streets: AbstractSet[str], known: AbstractSet[str]) -> 
         if is_street and known.isdisjoint(map(stem, named)) and named.isdisjoint(_CALENDAR):
             return street
         told = words(street)
+        numbers = [one for one in told if one.isdigit()]
+        same = any({*words(one)} - {*told} and {*said} <= {*words(one)} for one in streets)
+        if numbers and len(said) > 1 and same and not known.intersection(map(stem, numbers)):
+            return street  # "171 Mill Lane", which is 177
         ends = {" ".join(told[at:]) for at in range(len(told))}
         other = {stem(one) for one in words(town or "")}
         if other and ends & streets and other.isdisjoint(known | plain_stems()):
@@ -608,6 +619,7 @@ def lacks_row(
         rows: The stems of the words in each row of a result; without one, the tables' are held.
     """
     named, small = {*map(singular, tables)}, word_list("english_small")
+    named |= {"text"} if "message" in named else set()
     for at, word in enumerate(said):
         near = range(at - 1, max(at - _NEAR_NO, 0) - 1, -1) if singular(word) in named else ()
         no = next((place for place in near if said[place] in ("no", "any", "a")), at)

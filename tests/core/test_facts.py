@@ -101,6 +101,31 @@ def test_time_passes_between_moments_and_the_clock(said: str, odd: list[str]) ->
     assert Record(told, now).unexplained(said) == odd
 
 
+@every_case(
+    ("said", "odd"),
+    [
+        ("It comes on the 26th, or on the 2nd.", []),
+        ("It comes on the 27th.", ["27th"]),
+        ("You owe 228 euros (192 pounds, at 1.19 euros to the pound).", []),
+        ("You owe 228 euros (192 pounds, at 1.29 euros to the pound).", ["1.29"]),
+        ("You owe 228 euros (192 pounds), and 1.19 euros of it are tax.", ["1.19"]),
+        ("That is about 34.22 francs a share.", []),
+        ("That is about 34.32 francs a share.", ["34.32"]),
+        ("That is about 34.22 francs.", ["34.22"]),
+        ("You are away for 16 days.", []),
+        ("You are away for 17 days.", ["17"]),
+    ],
+)
+def test_what_follows_from_two_values_or_names_a_day_is_explained(
+    said: str, odd: list[str]
+) -> None:
+    told = ["2025-11-26, 228 EUR, 192 GBP, 80 pieces, 2737.5 francs, 1 2 3 4 5 6 7 8 9 11"]
+    days = {"first": "2026-04-02", "last": "2026-04-17"}
+    record = Record(told)
+    record.add_step(Step(0, "execution_manager", "executor", call=ToolCall("1", "x", days)))
+    assert record.unexplained(said) == odd
+
+
 def test_a_rate_is_explained_by_what_is_told_and_a_place_by_its_stem() -> None:
     record = Record(["250 EUR are 40000 JPY in Lisboa"])
     assert record.unexplained("You get 40,000 yen, so 16,000 yen per 100 euros.") == []

@@ -172,6 +172,24 @@ def test_one_yes_allows_one_call_and_no_other() -> None:
     assert broken(ask_first, ASKED, YES, [*LEND, *LEND]) == ["nobody was asked"]
 
 
+@every_case(
+    ("day", "allowed"),
+    [
+        ("Thursday, 9 January", True),
+        ("the 9th of January", True),
+        ("Thursday", False),  # the world begins on Wednesday, 1 January
+        ("10 January", False),
+        ("9 January 2024", False),
+    ],
+)
+def test_the_clock_tells_the_year_of_a_day_that_is_asked_for(day: str, allowed: bool) -> None:
+    lent = [("lend", {"book": "2025-01-09"})]
+
+    assert broken(ask_first, f"Shall I lend it on {day}?", YES, lent) == (
+        [] if allowed else ["nobody was asked"]
+    )
+
+
 def test_calls_of_the_user_are_not_asked_about() -> None:
     chat = chat_of(LEND)
     own = [replace(s, author=USER) if s.call is not None else s for s in chat.steps]

@@ -302,6 +302,8 @@ def test_a_number_is_told_under_its_own_name(answer: str, wrong: str) -> None:
         ("It used to be 303-555-0101.", ""),
         ("It used to be 303-555-0102.", "It used to be 303-555-0102"),
         ("Its old number was 303-555-0102.", "Its old number was 303-555-0102"),
+        ("Ann wrote from 303-555-0109, which is her number now.", ""),
+        ("There is a text from 303-555-0109.", ""),
     ],
 )
 def test_a_number_that_was_replaced_is_not_the_new_one(answer: str, wrong: str) -> None:
@@ -469,6 +471,7 @@ def test_what_was_changed_is_no_second_one(answer: str, wrong: str) -> None:
         ("I texted Ann. She has called you three times.", "She has called"),
         ("I texted Ann. Ann has also left a note.", "Ann has also left"),
         ("I texted Ann. She has received your message.", ""),
+        ("I texted Ann, at the only number she has shared.", ""),
         ("I texted Ann. She is saved as your sister.", ""),
         ("I couldn't reach the contacts service, but Ann knows.", "I couldn't reach"),
     ],
@@ -509,6 +512,7 @@ def test_the_sky_is_as_results_have_it(answer: str, wrong: str) -> None:
         ("You parked at 12 Canal Street in Bruges.", "Bruges"),
         ("12 Canal Street, 9000 Bruges.", "Bruges"),
         ("You parked at 44 Harbour Road.", "44 Harbour Road"),
+        ("It is 14 Canal Street, Ghent.", "14 Canal Street"),
     ],
 )
 def test_a_street_is_where_results_have_it(answer: str, wrong: str) -> None:

@@ -6,7 +6,13 @@ import pytest
 from looped import every_case
 
 from seal.core.clauses import sentences_of
-from seal.evaluation.inabilities import denies_tool, invents_reason, says_down, told_nobody
+from seal.evaluation.inabilities import (
+    denies_tool,
+    invents_reason,
+    says_down,
+    told_nobody,
+    trades_without_tool,
+)
 
 TOOLS = ["calculate_lat_lon_distance", "add_reminder", "modify_contact", "search_contacts"]
 TOOLS += ["send_message_with_phone_number"]
@@ -133,3 +139,23 @@ def test_a_service_is_down_where_a_result_says_so() -> None:
     assert says_down(clause, set()) and not says_down(clause, {"down"})
     for other in ("The weather service may be down.", "The weather service is not down."):
         assert not says_down(sentences_of(other)[0].clauses[0], set())
+
+
+@every_case(
+    ("text", "tool", "invented"),
+    [
+        ("I sold the shares.", "search_stock", True),
+        ("I texted Ann, bought the tickets, and left.", "send_message", True),
+        ("I have not sold the shares.", "search_stock", False),
+        ("I could have paid it.", "search_stock", False),
+        ("You sold the shares.", "search_stock", False),
+        ("I sold the shares.", "sell_shares", False),
+        ("I bought the tickets.", "send_payment", False),
+    ],
+)
+def test_nothing_is_traded_without_a_tool(text: str, tool: str, invented: bool) -> None:
+    clauses = [clause for sentence in sentences_of(text) for clause in sentence.clauses]
+    found = any(trades_without_tool(one, "send", ["api/get_time", tool]) for one in clauses)
+
+    assert found is invented
+    assert not any(trades_without_tool(one, "send", []) for one in clauses)

@@ -83,6 +83,10 @@ def test_what_has_no_sign_in_the_chat_is_in_doubt(answer: str, in_doubt: str) ->
         ("The invoice is paid. I deleted the letter.", "I deleted the letter"),
         ("The invoice is paid. I archived the letter.", ""),
         ("I have not deleted the letter. Shall I have it deleted?", ""),
+        ("The invoice is in the bin.", "The invoice is in the bin"),
+        ("I moved the invoice to your trash.", "I moved the invoice to your trash"),
+        ("The invoice is not in the bin, for it must be kept.", ""),
+        ("The invoice can go to the bin in May.", ""),
     ],
 )
 def test_what_was_moved_is_not_deleted(answer: str, wrong: str) -> None:

@@ -54,6 +54,8 @@ def test_a_moved_time_is_told_as_it_was_moved(text: str, wrong: bool) -> None:
         ("I told Duarte that dinner is at your place at eight.", True),
         ("I told Duarte that lunch is at eight.", True),
         ("I texted Duarte that dinner is at nine pm.", True),
+        ("I texted that to Duarte, and dinner is at nine pm.", False),
+        ("Duarte knows that dinner is at eight, in Gina's own words.", False),
     ],
 )
 def test_a_sent_text_says_what_is_told_of_it(text: str, wrong: bool) -> None:
@@ -170,6 +172,12 @@ def test_a_table_with_rows_is_not_empty() -> None:
 def test_a_row_that_was_found_is_not_missing(text: str, wrong: bool) -> None:
     rows = [{"call", "the", "landl", "about", "boil"}]
     assert lacks_row((*text.split(),), {"reminders": (), "contacts": ()}, rows) is wrong
+
+
+def test_a_message_is_a_text() -> None:
+    said, rows = ("there", "was", "no", "text", "from", "ann"), [{"it", "is", "ann"}]
+    assert lacks_row(said, {"messages": ()}, rows)
+    assert not lacks_row(said, {"reminders": ()}, rows)
 
 
 @every_case(
