@@ -111,8 +111,8 @@ def outdated(
         held = {cell for row in now for cell in row.values() if type(cell) is str}
         gone += before - held
     for found in PHONE.finditer(text) if gone and _GONE.search(text) is None else ():
-        before = text[: found.start()][-_NEAR_PHONE:]
-        told = [one[0].lower() for one in _WHICH.finditer(_SENDER.sub("", before))]
+        led = text[: found.start()][-_NEAR_PHONE:]
+        told = [one[0].lower() for one in _WHICH.finditer(_SENDER.sub("", led))]
         is_new = told[-1:] and told[-1] in ("to", "now", "new", "still")
         is_gone = any(same_phone(found[0], phone) for phone in gone)
         if is_gone if is_new else (not is_gone and not _WAS.isdisjoint(told[-2:])):
@@ -378,7 +378,7 @@ def elsewhere(text: str, streets: AbstractSet[str], known: AbstractSet[str]) -> 
         told = words(street)
         numbers = [one for one in told if one.isdigit()]
         same = any({*words(one)} - {*told} and {*said} <= {*words(one)} for one in streets)
-        if numbers and len(said) > 1 and same and not known.intersection(map(stem, numbers)):
+        if numbers and len(said) > 1 and same and known.isdisjoint(map(stem, numbers)):
             return street  # "171 Mill Lane", which is 177
         ends = {" ".join(told[at:]) for at in range(len(told))}
         other = {stem(one) for one in words(town or "")}

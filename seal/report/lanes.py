@@ -451,7 +451,7 @@ def _unrecorded(lanes: Sequence[Lane]) -> Rows:
     shares = {
         label: Estimate(entry.get("share", 0.0), n=calls[label]) for label, entry in found.items()
     }
-    return {f"unrecorded calls ({', '.join(answered)})": shares}
+    return {f"unrecorded ({', '.join(answered)})": shares}
 
 
 def summary_table(run: RunFolder, every: bool = False) -> Grid:

@@ -67,7 +67,7 @@ def test_runs_stand_below_the_published_rows(
     shown = told(capsys, "toolscan", runs / "toolscan-sample", "--table", "table-4")
     assert "GPT-4-0125" in shown
     assert "here, stand-in" in shown
-    assert "less GPT-4-0125" not in shown
+    assert "minus GPT-4-0125" not in shown
     assert "they are of toolscan-sample, not those of the paper" in shown
     rows = json.loads(told(capsys, "toolscan", runs / "toolscan-sample", "--json"))
     (table,) = (each for each in rows["tables"] if each["name"] == "table-4")
@@ -239,7 +239,7 @@ def test_the_counts_of_the_real_scenarios_are_the_papers(
 
 def differences(table: dict[str, Any]) -> set[float]:
     """Return what ours differ by from the published figures."""
-    rows = (row["figures"] for row in table["rows"] if row["whose"].startswith("less "))
+    rows = (row["figures"] for row in table["rows"] if row["whose"].startswith("minus "))
     return {value for row in rows for value in row.values()}
 
 

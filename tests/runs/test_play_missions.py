@@ -191,7 +191,7 @@ def test_what_the_replay_does_not_hold_is_answered_as_asked_for_counted_and_told
         "answered": {how: 1},
         "questions": {'getTide({"at":"Oslo"})': 1},
     }
-    assert f"unrecorded calls ({how})" in [row[0] for row in summary_table(run).rows]
+    assert f"unrecorded ({how})" in [row[0] for row in summary_table(run).rows]
     assert "asked what no recording holds" in "".join(summary_notes(run))
 
 
