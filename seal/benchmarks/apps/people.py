@@ -281,6 +281,7 @@ OWNERS = {
     "file_id": "files",
     "folder_id": "folders",
     "share_id": "shares",
+    "booking_id": "bookings",
 }
 """Argument to the table of which it names a row; that has the customer as `person_id`."""
 
