@@ -179,9 +179,14 @@ def end_share(world: World, share_id: str) -> Row:
     return change(world, "shares", share, access="none")
 
 
-OWN = [list_folders, list_files, move_file, delete_file, share_folder, end_share]
 CONTACTS = ("mail/list_contacts", "mail/add_contact")
-TOOLS = {**toolbox("files", OWN), **{name: mail.TOOLS[name] for name in CONTACTS}}
+TOOLS = {
+    **toolbox(
+        "files",
+        [list_folders, list_files, move_file, delete_file, share_folder, end_share],
+    ),
+    **{name: mail.TOOLS[name] for name in CONTACTS},
+}
 
 
 # -- The policy: each rule is told by its docstring, and asked of every call.

@@ -189,7 +189,7 @@ def book_room(
     fare: Fare,
     account_id: str,
 ) -> Row:
-    """Book a room for a customer. The account pays at once: all of the price, or 60 % as a saver.
+    """Reserve nights at a hotel, which are paid at once; as a saver they cost 60 % of the price.
 
     Args:
         person_id: Id of the customer.
