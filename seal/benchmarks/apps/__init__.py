@@ -18,7 +18,7 @@ APPS = Benchmark(
     needs_world="seal.benchmarks.apps:needed",
     play={"team": "direct"},
 )
-"""Conversations at the service desks of a shop, a bank, a calendar and a mailbox.
+"""Conversations at the desks of a shop, a bank, a calendar, a mailbox, a drive and an agency.
 
 Each world is one file (`shop`, `bank`), made of a seed; `shop+bank` is both, which share people and
 accounts. `sample/authored/` holds the scenarios that were written by hand. Beside it lies the pool

@@ -278,6 +278,10 @@ OWNERS = {
     "standing_id": "standing_orders",
     "event_id": "events",
     "mail_id": "mails",
+    "file_id": "files",
+    "folder_id": "folders",
+    "share_id": "shares",
+    "booking_id": "bookings",
 }
 """Argument to the table of which it names a row; that has the customer as `person_id`."""
 
@@ -292,7 +296,8 @@ def owner_of(call: Any, world: Any) -> str | None:
 
 
 def _owner(row: Row, world: Any) -> str:
-    for name, table in (("order_id", "orders"), ("account_id", "accounts")):
+    held = {"order_id": "orders", "account_id": "accounts", "folder_id": "folders"}
+    for name, table in held.items():
         if "person_id" not in row and name in row:
             row = world.row(table, **{name: row[name]})
     return str(row["person_id"])

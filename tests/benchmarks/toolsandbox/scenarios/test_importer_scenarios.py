@@ -511,7 +511,7 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, fault: 
     [
         (
             {"kind": "fone"},
-            "kind: no world 'fone'; known: bank, bfcl, calendar, lookups, mail, mcp, mobile, ",
+            "kind: no world 'fone'; known: bank, bfcl, calendar, files, lookups, mail, mcp, ",
         ),
         (
             {"tables": {"settings": [{"wifi": "no"}]}},
