@@ -175,6 +175,7 @@ _REPAIRS = {
     errno.EPERM: "give a path that you may read and write",
     errno.EROFS: "give a path that you may read and write",
     errno.ENAMETOOLONG: "give a shorter path",
+    errno.ENOMEM: "free some, or raise this process's limit (ulimit -v)",
     errno.ENOSPC: "make room and try again",
     errno.EMFILE: "give fewer --workers, or raise `ulimit -n`",
 }

@@ -166,10 +166,9 @@ class Condition:
         """Decode by `kind`, so that a plug-in's conditions are read like ours."""
         if cls is not Condition:
             return handler(source)
-        from pydantic import TypeAdapter, ValidationError
-        from pydantic_core import PydanticCustomError, core_schema
+        from pydantic_core import PydanticCustomError, ValidationError, core_schema
 
-        adapters: dict[str, TypeAdapter[Any]] = {}
+        from seal.core.records import validator
 
         def decode(value: Any) -> Condition:
             if isinstance(value, Condition):
@@ -178,13 +177,11 @@ class Condition:
             if not isinstance(kind, str) or kind not in {**Condition.known, **_HOMES}:
                 known = ", ".join(sorted(Condition.kinds()))
                 raise PydanticCustomError("kind", "no condition kind; known: {k}", {"k": known})
-            if kind not in adapters:
-                if kind not in Condition.known:
-                    import_module(_HOMES[kind])
-                adapters[kind] = TypeAdapter(Condition.known[kind])
+            if kind not in Condition.known:
+                import_module(_HOMES[kind])
             fields = {name: item for name, item in value.items() if name != "kind"}
             try:
-                decoded: Condition = adapters[kind].validate_python(fields)
+                decoded: Condition = validator(Condition.known[kind]).validate_python(fields)
             except ValidationError as error:
                 fault = f"{kind}: {first_fault(error)}"
                 raise PydanticCustomError("fields", "{fault}", {"fault": fault}) from error

@@ -23,7 +23,7 @@ from seal.core.types import Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.values import json_bytes, json_value
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
 
     from seal.core.table_versions import TableReader, TableWriter
 
@@ -188,7 +188,7 @@ def from_plain(fields: dict[str, Any], kind: type[Record]) -> Record:
     from pydantic import ValidationError
 
     try:
-        record: Record = _adapter(cast("Any", kind)).validate_python(fields)
+        record: Record = validator(cast("Any", kind)).validate_python(fields)
     except ValidationError as error:
         raise DataError(first_fault(error)) from error
     except UsageError as error:  # a record's own check of its fields
@@ -221,10 +221,25 @@ def _no_number(name: str) -> NoReturn:
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
+def validator(kind: type) -> SchemaValidator:
+    """Return what reads a type from plain JSON values: numbers and truths are no texts there."""
     from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
 
-    return TypeAdapter(kind)
+    return SchemaValidator(_exact(TypeAdapter(kind).core_schema))
+
+
+def _exact(schema: Any) -> Any:
+    """Return a schema whose numbers and truths are of their types: no "1" or true stands for 1.
+
+    pydantic's own strict mode would refuse a list for a tuple, too, and an object for a record.
+    """
+    if isinstance(schema, (list, tuple)):
+        return type(schema)(map(_exact, schema))
+    if type(schema) is not dict:
+        return schema
+    exact = {"strict": True} if schema.get("type") in ("int", "float", "bool") else {}
+    return {name: _exact(part) for name, part in schema.items()} | exact
 
 
 def read_records(

@@ -52,6 +52,10 @@ _BETWEEN = f"{_SELECT}WHERE rowid BETWEEN ? AND ?"
 _LEAST_ROW = 64
 """Bytes that a row takes at least: its checksum and time alone are as many."""
 _DAMAGED = "stop its runs; `seal cache verify POOL --repair` then saves what can be read"
+_DELETED = (
+    "the file was deleted while it was in use; start again, which makes it anew, and delete a cache"
+    " only when no run uses it"
+)
 _REPAIRS = {
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: _DAMAGED,
@@ -97,6 +101,7 @@ class SqliteAnswers:
         self._process = os.getpid()
         self._closed = False
         self._prepare()
+        self._how = self._how or "mode=rw"  # a file that was deleted is not made again, empty
 
     def select(self, keys: Sequence[str]) -> list[Row]:
         """See `AnswerTable`."""
@@ -113,6 +118,9 @@ class SqliteAnswers:
             raise InfrastructureError(
                 f"{self.location} can only be read; give another --cache-dir to keep answers"
             )
+
+        if not self._path.exists():  # SQLite writes on, into a file that nobody finds again
+            raise self._deleted()
 
         def insert(connection: sqlite3.Connection) -> int:
             if len(rows) == 1:  # commits by itself
@@ -164,7 +172,13 @@ class SqliteAnswers:
             if self._closed:  # while it was lent: `close` did not see it
                 self._close_idle()
 
+    def _deleted(self) -> InfrastructureError:
+        self.outage = f"{self.location}: {_DELETED}"
+        return InfrastructureError(self.outage)
+
     def _told(self, error: sqlite3.Error) -> InfrastructureError:
+        if not self._path.exists():
+            return self._deleted()
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         repair = _REPAIRS.get(code, "")
         text = f"{self.location}: {error}{repair and '; '}{repair}"

@@ -486,7 +486,12 @@ def cheapest(costs: Sequence[Sequence[float]]) -> list[int] | None:
     of_row: list[float] = [0] * size
     of_column: list[float] = [0] * width
     owner: list[int | None] = [None] * width
-    for row in range(size):
+    begun = 0
+    while begun < size and min(costs[begun]) == costs[begun][begun] < inf:
+        of_row[begun] = costs[begun][begun]  # as `_add` does while a row's own column is its best
+        owner[begun] = begun
+        begun += 1
+    for row in range(begun, size):
         if not _add(row, costs, of_row, of_column, owner):
             return None
     columns = [0] * size

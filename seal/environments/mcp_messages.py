@@ -182,6 +182,8 @@ _WIDEST = "2025-11-25"
 def without_odd(result: dict[str, Any], part: str) -> list[str]:
     """Take the entries out of a list that break the protocol, for which the SDK refuses all of it.
 
+    So are tools whose name is blank, which the protocol allows.
+
     Args:
         result: Of the request for a list; its list is changed.
         part: What is listed, a key of `LISTS`.
@@ -205,6 +207,9 @@ def without_odd(result: dict[str, Any], part: str) -> list[str]:
             if at < len(where) and isinstance(place := where[at], int):
                 inner = ".".join(map(str, where[at + 1 :])) or "it"
                 told.setdefault(place, f"{inner}: {one['msg']}")
+    for place, entry in enumerate(entries):
+        if part == "tools" and isinstance(entry, dict) and not str(entry.get("name", 0)).strip():
+            told.setdefault(place, "name: it is blank, and no model can call it")
     kept = [one for place, one in enumerate(entries) if place not in told]
     result[name] = kept
     return [f"{_entry_name(entries[place], place)}: {why}" for place, why in told.items()]

@@ -295,7 +295,7 @@ def side_of(name: str, run: RunFolder, clusters: Mapping[str, str] | None = None
     Raises:
         DataError: The run is not scored, or a file is damaged.
     """
-    return Side(name, read_scores(run.scores_path), clusters or clusters_of(run))
+    return Side(name, read_scores(run.scores_path, run.rates()), clusters or clusters_of(run))
 
 
 def sides_of(runs: Mapping[str, RunFolder]) -> dict[str, Side]:

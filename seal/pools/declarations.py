@@ -214,13 +214,16 @@ class PublishedTable:
         Raises:
             DataError: It is no such table.
         """
-        from pydantic import TypeAdapter, ValidationError
+        from pydantic import ValidationError
+
+        from seal.core.records import validator
 
         try:
             plain = {**told, "figures": None} if isinstance(told, dict) else told
-            return TypeAdapter(cls).validate_python(plain)
+            table: PublishedTable = validator(cls).validate_python(plain)
         except ValidationError as error:
             raise DataError(f"no table of published figures: {first_fault(error)}") from error
+        return table
 
     def to_json(self) -> dict[str, Any]:
         """Return what a run's record holds: what is given of it, without code."""

@@ -586,14 +586,25 @@ _ANYTHING = "give seal.ANY, in a file the tool's name alone"
 """How gold says so."""
 
 
+MOST_CALLS = 1_000
+"""Gold calls of a goal: each is compared with each call that is made."""
+
+
 def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
     """Make sure that the gold calls of tasks can be made.
 
     Raises:
-        UsageError: A tool's schema refuses one; names the task.
+        UsageError: A tool's schema refuses one, or a goal has more than `MOST_CALLS`; names the
+            task.
     """
     gold = GoldCheck(tools)
     for task in tasks:
+        for plan in (plan for goal in task.goals for plan in goal.plans or ()):
+            if len(plan.calls()) > MOST_CALLS:
+                raise UsageError(
+                    f"task {task.id!r}: {len(plan.calls()):,} gold calls for one question; expected"
+                    f" at most {MOST_CALLS:,}: make several tasks of it"
+                )
         for fault in reference_faults(task, tools):
             raise UsageError(f"task {task.id!r}: {fault}")
         for call in (c for goal in task.goals for plan in goal.plans or () for c in plan.calls()):

@@ -225,7 +225,7 @@ def _seconds(run: RunFolder) -> list[float]:
 
 def _passes(run: RunFolder, metric: str) -> dict[str, float]:
     """Return pass^k for each k that most tasks have trials for; empty where they have one."""
-    table = read_scores(run.scores_path)
+    table = read_scores(run.scores_path, run.rates())
     column = table.metrics.get(metric)
     if column is None or not len(table.goals):
         return {}

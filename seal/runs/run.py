@@ -31,9 +31,9 @@ from typing import Any, Literal
 
 import orjson
 
-from seal.core import JSON, DataError, Ranking, Scale, Score, Task, Tool, Trajectory
+from seal.core import JSON, DataError, Ranking, Scale, Score, Task, Tool, Trajectory, shortened
 from seal.core.files import AtomicFile, content_of, no_file, opened, repair_tail
-from seal.core.records import SCHEMAS, from_plain, read_records, write_records
+from seal.core.records import SCHEMAS, from_plain, read_records, repair_of, write_records
 from seal.core.secrets import without_keys
 from seal.core.text import counted, one_line
 from seal.core.values import INDENTED, digest, json_bytes, json_text, json_value
@@ -51,6 +51,7 @@ from seal.runs.journal import (
     spending_of,
     write_index,
 )
+from seal.runs.scores import check_rate
 
 # -- What the scores of a run mean, as its summary keeps it and as installed metrics declare it.
 
@@ -386,8 +387,30 @@ class RunFolder:
                 yield tasks[trajectory.task_id], trajectory
 
     def scores(self) -> Iterator[Score]:
-        """Yield the scores."""
-        return read_records(self.scores_path, Score)
+        """Yield the scores.
+
+        Raises:
+            DataError: A line is none, or has a value that its metric cannot have.
+        """
+        rates = self.rates()
+        for score in read_records(self.scores_path, Score):
+            try:
+                check_rate(score, rates)
+            except DataError as error:
+                told = f"{self.scores_path}: task {shortened(score.task_id)}: {error}"
+                raise DataError(f"{told}; {repair_of(self.scores_path)}") from error
+            yield score
+
+    def rates(self) -> frozenset[str]:
+        """Return the metrics whose scores are said to lie in [0, 1]; none where nothing says it.
+
+        Raises:
+            DataError: The file that says it is damaged.
+        """
+        summary = self.summary() if (self.path / _SUMMARY).is_file() else {}
+        kept = kept_scales(summary) or {}
+        told = summary.get("metrics") or () if SCALES in summary else ()
+        return frozenset(name for name in told if kept.get(name, RATE).bounded)
 
     def baselines(self) -> dict[str, RunFolder]:
         """Return the floor's and the ceiling's runs, where they were played."""

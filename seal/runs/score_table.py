@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +30,7 @@ from seal.runs.scores import (
     Columns,
     ScoredGoal,
     ScoreLines,
+    check_rate,
     stamp_after,
 )
 
@@ -139,10 +140,14 @@ def write_columns(scores: Path, columns: Columns | None = None) -> None:
         )
 
 
-def read_scores(path: Path) -> ScoreTable:
+def read_scores(path: Path, rates: Container[str] = ()) -> ScoreTable:
     """Return the scores of a run's scores.jsonl.
 
     Details, which no comparison looks at, are not checked to be JSON.
+
+    Args:
+        path: The file.
+        rates: Metrics whose scores lie in [0, 1]: `RunFolder.rates`.
 
     Raises:
         DataError: There is no such file, or a line of it is no score, or one of what another line
@@ -150,15 +155,16 @@ def read_scores(path: Path) -> ScoreTable:
     """
     if not path.is_file():
         raise DataError(f"no file {path}: score the run with `seal score {path.parent}`")
-    return _kept(path) or _read_lines(path)
+    return _kept(path) or _read_lines(path, rates)
 
 
-def _read_lines(path: Path) -> ScoreTable:
+def _read_lines(path: Path, rates: Container[str]) -> ScoreTable:
     columns, scores = Columns(), ScoreLines(details=False)
     with opened(path) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 goal, said = scores.parts(line)
+                check_rate(said, rates)
             except DataError as error:
                 raise DataError(f"{path}, line {number}: {error}; {repair_of(path)}") from error
             if not columns.add(goal, said):

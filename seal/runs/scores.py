@@ -6,7 +6,7 @@ import math
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,7 @@ from seal.runs.journal import LineTail
 ScoredGoal = tuple[str, int, int]
 """Task id, trial, goal."""
 _MOST_PLACES = 10**9
+_ROUNDING = 1e-9
 _MOST_SAID = 5_000
 _LONGEST_SAID = 1_000
 """Bytes of what a line says of a metric that is remembered."""
@@ -254,6 +255,17 @@ def _in_range(score: Score) -> Score:
         if number is not None and abs(number) > LARGEST_SCORE:
             raise DataError(f"{name} {number:g}: expected a number up to {LARGEST_SCORE:g}")
     return score
+
+
+def check_rate(score: Score, rates: Container[str]) -> None:
+    """Make sure that the score of a metric among those whose scores lie in [0, 1] does, too.
+
+    Raises:
+        DataError: It does not.
+    """
+    value = score.value
+    if value is not None and not -_ROUNDING <= value <= 1 + _ROUNDING and score.metric in rates:
+        raise DataError(f"value {value:g} of {score.metric}: expected a number from 0 to 1")
 
 
 # -- Scores gathered in columns while they are written, of which `score_table` makes a table.

@@ -26,6 +26,8 @@ from seal.core import (
     Trajectory,
     UsageError,
     fault,
+    is_short_of_memory,
+    short_of_memory,
 )
 from seal.core.concurrency import within
 from seal.core.records import encode
@@ -83,7 +85,8 @@ def play_job(engine: Engine, job: Job) -> JobOutcome:
     except SealError:
         raise
     except (Exception, SystemExit) as error:  # what a plug-in may do outside of its role's reply
-        trajectory, line = lost(job, "error", fault(error))
+        short = is_short_of_memory(error)
+        trajectory, line = lost(job, "error", (short_of_memory if short else fault)(error))
     asked = engine.meter.take()
     note = next((stop.error for stop in trajectory.stops if stop.error), "")
     seconds = time.monotonic() - clock

@@ -1,5 +1,6 @@
 """Errors become one message, an exit code, and never show a key."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -69,6 +70,12 @@ def test_what_the_system_refuses_is_named(tmp_path, capsys: pytest.CaptureFixtur
     assert reported(missing.read_text, debug=False) == 2  # type: ignore[arg-type]
     told = "No such file or directory; give a path that exists or can be made"
     assert capsys.readouterr().err == f"seal: {missing}: {told}\n"
+
+
+def test_memory_that_the_system_does_not_give_is_named_with_the_repair(capsys) -> None:
+    short = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+    assert reported(raising(short), debug=False) == 2
+    assert "or raise this process's limit (ulimit -v)" in capsys.readouterr().err
 
 
 def test_an_interruption_is_130(capsys: pytest.CaptureFixture[str]) -> None:

@@ -187,6 +187,10 @@ def test_a_bad_line_names_field_and_value(change, text):
         ("called", "no condition kind"),
         ({"kind": "called"}, "called: tool: the field is missing"),
         (
+            {"kind": "called", "tool": "t", "arguments": {"x": {"values": [1], "optional": 1}}},
+            "called: arguments.x.optional: expected true or false, got 1",
+        ),
+        (
             {"kind": "called", "tool": "t", "arguments": {"x": {"values": 1}}},
             "called: arguments.x.values: expected a list, got 1",
         ),
@@ -227,6 +231,21 @@ def test_a_bad_line_of_a_file_is_named_by_file_and_number(tmp_path, bad, line, t
         list(reading)
     assert str(caught.value).startswith(f"{path}, line {line}: ")
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "said", "told"),
+    [
+        ("trial", "1", "trial: expected a whole number, got '1'"),
+        ("trial", True, "trial: expected a whole number, got True"),
+        ("value", "1", "value: expected a number, got '1'"),
+        ("weight", True, "weight: expected a number, got True"),
+    ],
+)
+def test_numbers_of_a_record_are_numbers(field, said, told):
+    fields = to_plain(Score("t", 0, 0, "pass_rate", 1.0)) | {field: said}
+    with pytest.raises(DataError, match=told):
+        decode(json.dumps({"schema": "score/1"} | fields), Score)
 
 
 @pytest.mark.parametrize(

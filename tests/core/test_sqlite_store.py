@@ -211,3 +211,19 @@ def test_a_database_of_a_server_is_not_salvaged_here() -> None:
     table.location = "postgresql://host/answers"
     with pytest.raises(UsageError, match="its server's own tools"):
         table.salvage()
+
+
+def test_a_file_that_is_deleted_amid_its_use_ends_that_with_the_repair(tmp_path: Path) -> None:
+    path = filled(tmp_path / "cache", 2)
+    with open_store(path.parent) as store:
+        store.get("key 1")
+        shutil.rmtree(path.parent)
+        with pytest.raises(InfrastructureError, match="was deleted while it was in use; start"):
+            store.put("new", {"a": 1})
+        assert "was deleted" in store.outage
+        path.parent.mkdir()
+        store.close()
+    with open_store(path.parent) as store:
+        path.unlink()
+        with pytest.raises(InfrastructureError, match="was deleted while it was in use; start"):
+            store.get("key 1")

@@ -63,3 +63,15 @@ def test_a_table_that_cannot_be_assigned_has_no_assignment() -> None:
 
 def test_nothing_is_assigned_to_nothing() -> None:
     assert cheapest([]) == []
+
+
+def test_rows_whose_own_columns_are_best_take_them_at_once() -> None:
+    read = []
+
+    class Row(list[int]):
+        def __getitem__(self, column: int) -> int:  # type: ignore[override]
+            read.append(column)
+            return super().__getitem__(column)
+
+    assert cheapest([Row([-1] * 40) for _ in range(40)]) == list(range(40))
+    assert len(read) < 40 * 40

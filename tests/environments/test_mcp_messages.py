@@ -242,6 +242,8 @@ def test_an_id_that_comes_back_as_a_text_is_the_same(is_stream):
         ({"name": "bad", "inputSchema": "{}"}, "bad: inputSchema"),
         ({"name": "bad", "inputSchema": {"type": ["object"]}}, "bad: inputSchema.type"),
         ({"name": None, "inputSchema": {"type": "object"}}, "entry 2: name"),
+        ({"name": " ", "inputSchema": {"type": "object"}}, " : name: it is blank"),
+        ({"name": "", "inputSchema": {"type": "object"}}, "entry 2: name: it is blank"),
         ("bad", "entry 2: it"),
     ],
 )

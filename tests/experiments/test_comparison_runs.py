@@ -11,7 +11,7 @@ from small_pools import play, write_pool
 
 from seal.core import DataError, Goal, Score, Task, write_records
 from seal.core.values import well_formed
-from seal.experiments.comparison import clusters_of, differing, study
+from seal.experiments.comparison import clusters_of, differing, side_of, study
 from seal.experiments.paired_scores import Side, compare
 from seal.experiments.settings import CompareSettings
 from seal.runs.run import RunFolder, varied_settings
@@ -137,6 +137,25 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(DataError, match=r"scores\.jsonl, line 2: "):
         read_scores(path)
+
+
+@pytest.mark.parametrize("value", [2.0, -0.1])
+def test_a_value_beyond_the_scale_of_its_metric_is_refused(tmp_path: Path, value: float) -> None:
+    run = RunFolder(tmp_path)
+    run.write_json("run.json", {})
+    run.write_json(
+        "summary.json",
+        {"metrics": {"pass_rate": {}, "cost": {}}, "scales": {"cost": {"bounded": False}}},
+    )
+    write_records(
+        run.scores_path, [Score("a", 0, 0, "cost", 9.0), Score("a", 0, 0, "pass_rate", 1)]
+    )
+    assert len(list(run.scores())) == len(read_scores(run.scores_path, run.rates()).metrics)
+    write_records(run.scores_path, [score("a", value, "pass_rate")])
+    told = f"value {value:g} of pass_rate: expected a number from 0 to 1; .*seal score"
+    for read in (lambda: list(run.scores()), lambda: side_of("a", run)):
+        with pytest.raises(DataError, match=told):
+            read()
 
 
 def test_a_value_that_is_no_number_and_a_missing_file_are_refused(tmp_path: Path) -> None:

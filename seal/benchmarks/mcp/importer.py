@@ -76,7 +76,10 @@ def import_mcp(
             yield _tool(name, server, document, f"{name}_" if shared else "")
     if not names:
         told = ", ".join(fault for _, fault in odd) or ", ".join(listings)
-        raise DataError(f"the MCP servers list no tool: {told[:500]}")
+        raise DataError(
+            f"the MCP servers list no tool: {told[:500]}; mend what they list, or give another "
+            "--server"
+        )
 
 
 def _tool(name: str, server: McpServer, document: dict[str, JSON], prefix: str) -> Tool:
