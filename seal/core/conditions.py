@@ -181,7 +181,8 @@ class Condition:
                 import_module(_HOMES[kind])
             fields = {name: item for name, item in value.items() if name != "kind"}
             try:
-                decoded: Condition = validator(Condition.known[kind]).validate_python(fields)
+                its: Any = Condition.known[kind]
+                decoded: Condition = validator(its).validate_python(fields)
             except ValidationError as error:
                 fault = f"{kind}: {first_fault(error)}"
                 raise PydanticCustomError("fields", "{fault}", {"fault": fault}) from error

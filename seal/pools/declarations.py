@@ -220,7 +220,8 @@ class PublishedTable:
 
         try:
             plain = {**told, "figures": None} if isinstance(told, dict) else told
-            table: PublishedTable = validator(cls).validate_python(plain)
+            own: Any = cls
+            table: PublishedTable = validator(own).validate_python(plain)
         except ValidationError as error:
             raise DataError(f"no table of published figures: {first_fault(error)}") from error
         return table

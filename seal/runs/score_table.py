@@ -158,7 +158,7 @@ def read_scores(path: Path, rates: Container[str] = ()) -> ScoreTable:
     return _kept(path) or _read_lines(path, rates)
 
 
-def _read_lines(path: Path, rates: Container[str]) -> ScoreTable:
+def _read_lines(path: Path, rates: Container[str] = ()) -> ScoreTable:
     columns, scores = Columns(), ScoreLines(details=False)
     with opened(path) as lines:
         for number, line in enumerate(lines, 1):

@@ -72,7 +72,7 @@ def play_job(engine: Engine, job: Job) -> JobOutcome:
     Raises:
         SealError: A fault that concerns every task, such as an unknown role.
     """
-    started, clock = time.time(), time.monotonic()
+    started, clock = max(0.0, time.time()), time.monotonic()
     engine.meter.begin()
     try:
         with within(engine.seconds_left):
@@ -89,7 +89,7 @@ def play_job(engine: Engine, job: Job) -> JobOutcome:
         trajectory, line = lost(job, "error", (short_of_memory if short else fault)(error))
     asked = engine.meter.take()
     note = next((stop.error for stop in trajectory.stops if stop.error), "")
-    seconds = time.monotonic() - clock
+    seconds = max(0.0, time.monotonic() - clock)  # an agent may set the clock back, as tests do
     spent = tokens_of(asked)
     failed = trajectory.failed
     outage = engine.cast.outage if failed else ""

@@ -95,6 +95,14 @@ def test_a_failure_is_an_error_of_its_task_that_names_the_place(error, says):
     assert trajectory.answers == (None,)
 
 
+def test_a_clock_that_is_set_back_makes_no_timing_that_cannot_be_read(monkeypatch):
+    seconds = iter((100.0, 40.0))
+    monkeypatch.setattr("seal.runs.workers.time.monotonic", lambda: next(seconds, 40.0))
+    monkeypatch.setattr("seal.runs.workers.time.time", lambda: -5.0)
+    outcome = play_job(Engine(well), Job(weather_task("Rome"), 0))
+    assert (outcome.started, outcome.seconds) == (0.0, 0.0)
+
+
 def test_a_fault_of_the_settings_is_raised():
     with pytest.raises(UsageError, match="not seated"):
         play_job(raising(UsageError("not seated")), jobs(1)[0])
