@@ -69,7 +69,7 @@ def trips(seed: int = people.SEED, count: int = 12) -> dict[str, list[Row]]:
     rooms: list[Row] = []
     for town in people.TOWNS:
         for place, hotel in enumerate(HOTELS):
-            room = {"room_id": f"H{len(rooms) + 11}", "hotel": hotel, "town": town}
+            room: Row = {"room_id": f"H{len(rooms) + 11}", "hotel": hotel, "town": town}
             room |= {"beds": 1 + place % 2, "price": float(drawn.randrange(50, 110, 5))}
             rooms.append(room)
     bookings: list[Row] = []
