@@ -114,6 +114,7 @@ def open_pool(
 
     Raises:
         urllib3.exceptions.ProxySchemeUnknown: The proxy is of another kind than http and https.
+        urllib3.exceptions.LocationParseError: The proxy is no address.
     """
     context = create_urllib3_context()
     context.sslsocket_class = _TimedTLS

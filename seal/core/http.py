@@ -175,9 +175,10 @@ class HttpServer(Server):
         headers = {"Proxy-Authorization": login} if login else None
         try:
             return open_pool(address, headers, **options)
-        except urllib3.exceptions.ProxySchemeUnknown:
+        except (urllib3.exceptions.ProxySchemeUnknown, urllib3.exceptions.LocationParseError):
             raise UsageError(
-                f"proxy {public_url(address or '')} of the environment: expected http:// or https://"
+                f"proxy {public_url(address or '')} of the environment: expected http:// or https://,"
+                " a host and a port; mend HTTP_PROXY or HTTPS_PROXY, or unset it"
             ) from None
         except OSError as error:
             if _is_of_open_files(error):

@@ -696,7 +696,9 @@ def chats_of(
             raise DataError(f"no file {path}: the folder holds no whole run")
     chats = Tail(run.trajectories_path, Trajectory, whole=True)
     tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda task: task.id, whole=True)
-    scores = RecordLookup(run.scores_path, Score, lambda s: (s.task_id, s.trial), whole=True)
+    scores = RecordLookup(
+        run.scores_path, Score, lambda s: (s.task_id, s.trial), whole=True, rates=run.rates()
+    )
     scored = {task for task, _ in scores}
     if scored and not scored & {*tasks}:
         raise DataError(

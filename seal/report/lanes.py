@@ -637,7 +637,7 @@ def reason_of(score: Score) -> str:
 
 def scores_so_far(run: RunFolder, metrics: Collection[str] = ()) -> Iterator[Score]:
     """Yield the scores of some metrics, of all where none is named; nothing of an unscored run."""
-    for score in Tail(run.scores_path, Score, saying=metrics).read():
+    for score in Tail(run.scores_path, Score, saying=metrics, rates=run.rates()).read():
         if not metrics or score.metric in metrics:
             yield score
 

@@ -68,14 +68,20 @@ class Tail(Generic[Record]):
             look for it in a line takes a fraction of the time. Of scores, only those of metrics of
             these names. Empty: all lines.
         whole: The file grows no more: a last line without a newline is read, or was torn.
+        rates: Metrics whose scores lie in [0, 1]: `RunFolder.rates`.
     """
 
     def __init__(
-        self, path: Path, kind: type[Record], saying: Collection[str] = (), whole: bool = False
+        self,
+        path: Path,
+        kind: type[Record],
+        saying: Collection[str] = (),
+        whole: bool = False,
+        rates: Container[str] = (),
     ) -> None:
         self.path = path
         self._lines = LineTail(path, whole)
-        self._decode = _decoder(kind, path.parent)
+        self._decode = _decoder(kind, path.parent, rates)
         self._saying = tuple(json_text(text).encode() for text in saying)
         self._of_scores = kind is Score
         self.torn = False
@@ -117,16 +123,22 @@ class RecordLookup(Generic[Record]):
         kind: Type of the records.
         key: A record to what it is asked for by.
         whole: As of `Tail`; False: a last line without its newline is left out.
+        rates: As of `Tail`.
 
     Raises:
         DataError: A line is no record; the text names the line.
     """
 
     def __init__(
-        self, path: Path, kind: type[Record], key: Callable[[Record], Hashable], whole: bool = False
+        self,
+        path: Path,
+        kind: type[Record],
+        key: Callable[[Record], Hashable],
+        whole: bool = False,
+        rates: Container[str] = (),
     ) -> None:
         self.path = path
-        self._decode = _decoder(kind, path.parent)
+        self._decode = _decoder(kind, path.parent, rates)
         self._places: dict[Any, list[_Span]] = {}
         self.torn = False
         """As of `Tail`."""
@@ -186,8 +198,17 @@ class _Span:
     count: int
 
 
-def _decoder(kind: type[Record], beside: Path) -> Callable[[bytes], Any]:
-    return ScoreLines().decode if kind is Score else partial(decode, kind=kind, beside=beside)
+def _decoder(kind: type[Record], beside: Path, rates: Container[str]) -> Callable[[bytes], Any]:
+    if kind is not Score:
+        return partial(decode, kind=kind, beside=beside)
+    lines = ScoreLines()
+
+    def decoded(line: bytes) -> Score:
+        score = lines.decode(line)
+        check_rate(score, rates)
+        return score
+
+    return decoded
 
 
 class ScoreLines:

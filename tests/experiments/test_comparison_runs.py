@@ -16,6 +16,7 @@ from seal.experiments.paired_scores import Side, compare
 from seal.experiments.settings import CompareSettings
 from seal.runs.run import RunFolder, varied_settings
 from seal.runs.score_table import read_scores
+from seal.runs.scores import Tail
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:
@@ -153,7 +154,8 @@ def test_a_value_beyond_the_scale_of_its_metric_is_refused(tmp_path: Path, value
     assert len(list(run.scores())) == len(read_scores(run.scores_path, run.rates()).metrics)
     write_records(run.scores_path, [score("a", value, "pass_rate")])
     told = f"value {value:g} of pass_rate: expected a number from 0 to 1; .*seal score"
-    for read in (lambda: list(run.scores()), lambda: side_of("a", run)):
+    tail = Tail(run.scores_path, Score, rates=run.rates())
+    for read in (lambda: list(run.scores()), lambda: side_of("a", run), lambda: list(tail.read())):
         with pytest.raises(DataError, match=told):
             read()
 

@@ -616,8 +616,9 @@ def test_a_proxy_that_is_not_there_is_named_by_its_variable(proxy_of):
     assert model.outage  # so that a run ends before its first chat
 
 
-def test_a_proxy_of_a_kind_that_is_not_known_is_refused_without_its_password(proxy_of):
-    proxy_of([], "socks5://ann:secretword@{place}")
+@pytest.mark.parametrize("proxy", ["socks5://ann:secretword@{place}", "http://ann:secretword@::::"])
+def test_a_proxy_of_a_kind_that_is_not_known_is_refused_without_its_password(proxy_of, proxy):
+    proxy_of([], proxy)
     model = build_model("openai/m", ModelSettings(base_url="http://models.example/v1"))
     with pytest.raises(UsageError, match="expected http:// or https://") as caught:
         model.complete(ASK)
