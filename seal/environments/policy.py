@@ -26,6 +26,7 @@ from typing import Any
 from seal.core import (
     JSON,
     InfrastructureError,
+    OverdueError,
     Step,
     Tables,
     Task,
@@ -271,6 +272,8 @@ def _asked(check: Callable[..., Any], call: ToolCall, world: SeenWorld, chat: Be
     place = f"the rule {name_of(check)} of the policy"
     try:
         why = check(call, world, chat)
+    except OverdueError:  # the time of the whole, which the rule did not take
+        raise
     except Exception as error:  # whatever a user's rule raises
         raise InfrastructureError(
             f"{place} failed at a call of {call.name}: {fault(error)}; mend it"

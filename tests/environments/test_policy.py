@@ -7,7 +7,16 @@ import pytest
 from looped import every_case
 
 import seal
-from seal.core import InfrastructureError, Step, Stop, Task, ToolCall, Trajectory, UsageError
+from seal.core import (
+    InfrastructureError,
+    OverdueError,
+    Step,
+    Stop,
+    Task,
+    ToolCall,
+    Trajectory,
+    UsageError,
+)
 from seal.core.conditions import BREACHES
 from seal.environments.chat_world import World
 from seal.environments.policy import breaches, policy_text, with_breaches
@@ -303,6 +312,16 @@ def test_a_rule_that_fails_ends_the_chat_and_is_no_score(rule, told) -> None:
     with pytest.raises(InfrastructureError, match=r"mend it|expected a text") as error:
         broken(rule, LEND)
     assert told in str(error.value)
+
+
+def takes_its_time(call, world, chat):
+    """Take its time."""
+    raise OverdueError("the time of the chat is up")
+
+
+def test_a_rule_amid_which_the_time_is_up_is_not_said_to_fail() -> None:
+    with pytest.raises(OverdueError, match=r"^the time of the chat is up$"):
+        broken(takes_its_time, LEND)
 
 
 # -- Worlds that are joined.
