@@ -586,7 +586,7 @@ _ANYTHING = "give seal.ANY, in a file the tool's name alone"
 """How gold says so."""
 
 
-MOST_CALLS = 1_000
+MOST_CALLS = 5_000
 """Gold calls of a goal: each is compared with each call that is made."""
 
 

@@ -590,8 +590,8 @@ async def late(task, trajectory):
             "its gold call cannot be made: get_order takes no argument 'orderid'",
         ),
         (
-            {"tasks": [seal.ask("Hi", *[seal.called("get_order", order_id="7")] * 1_001)]},
-            "1,001 gold calls for one question; expected at most 1,000: make several tasks of it",
+            {"tasks": [seal.ask("Hi", *[seal.called("get_order", order_id="7")] * 5_001)]},
+            "5,001 gold calls for one question; expected at most 5,000: make several tasks of it",
         ),
         (
             {
