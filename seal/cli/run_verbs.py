@@ -16,9 +16,9 @@ from seal.cli.output import new_console, output
 from seal.cli.words import new_file
 from seal.core import UsageError
 from seal.core.files import AtomicFile
-from seal.core.text import counted
+from seal.core.text import counted, one_line
 from seal.experiments.settings import RESAMPLES, CompareGroup, PreferenceSettings
-from seal.report.grids import Grid
+from seal.report.grids import Grid, grouped
 
 # -- List the runs below a folder: benchmark, model, chats, first metric, when.
 
@@ -47,7 +47,9 @@ def runs_command(
             for run in found
         ]
         result.result({"runs": entries})
-        apart = settings_apart(found)
+        alike = grouped((run.benchmark, run) for run in found)
+        every = (settings_apart(runs) for runs in alike.values())
+        apart = {run: one_line(told, _SETTINGS) for some in every for run, told in some.items()}
         rows = []
         for run in found:
             mean = f"{run.headline.value_text} {run.headline.interval_text}".strip()
@@ -63,6 +65,8 @@ def runs_command(
     return 0
 
 
+_SETTINGS = 60
+"""Characters of the settings of a run."""
 _TOLD = (
     "benchmark",
     "model",

@@ -796,7 +796,8 @@ def _told_apart(values: Sequence[Any], bare: Sequence[Any]) -> list[str]:
     shown = [one_line(one, _SHORT) or "none" for one in short]
     if len({*shown}) == len({*whole}):
         return shown
-    return [f"{one_line(one, _SHORT)} ... {one_line(one[-_TAIL:], _TAIL)}" for one in whole]
+    ends = (f" ... {one_line(one[-_TAIL:], _TAIL)}" if len(one) > _SHORT else "" for one in whole)
+    return [f"{one_line(one, _SHORT)}{end}" or "none" for one, end in zip(whole, ends, strict=True)]
 
 
 def varied_text(varied: Mapping[str, Mapping[str, str]]) -> str:

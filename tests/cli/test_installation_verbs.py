@@ -31,8 +31,10 @@ def test_runs_are_listed_with_their_first_metric(seal, tmp_path):
 def test_runs_are_listed_with_the_settings_in_which_they_differ(seal, tmp_path):
     for top_k in (1, 5):
         api.run("sample", first=1, top_k=top_k, baselines=False, out=tmp_path / f"runs/{top_k}")
+    api.run("mmtb-sample", first=1, baselines=False, format="json", out=tmp_path / "runs/other")
     shown = seal("runs", COLUMNS="140").stdout
     assert "top_k 1" in shown and "top_k 5" in shown
+    assert "format" not in shown  # in which no two runs of a benchmark differ
 
 
 def test_names_of_runs_and_benchmarks_stay_whole_at_80_columns(seal, tmp_path):
