@@ -11,8 +11,11 @@ A message is wrong if it
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from seal.core.cells import key_of
@@ -26,29 +29,78 @@ Row = Mapping[str, Any]
 Rows = Mapping[str, Sequence[Row]]
 
 
-def belies(
-    text: str, tables: Rows, changed: Rows, gone: Rows, done: Container[object], known: Record
-) -> bool:
-    """Tell whether a sentence is wrong of a row that calls changed, or of another of its table.
+class ChangedRows:
+    """The rows that calls changed, and the others of their tables that the chat tells of.
 
     Args:
-        text: The sentence.
         tables: Of the world, as they are.
         changed: By table the rows that were added or changed, as they are.
         gone: By table the rows that were changed or removed, as they were.
         done: Kinds of deeds with the words of the tools that did them.
         known: Of the chat; its clock tells what moments are.
     """
-    if not (changed or gone):
-        return False
-    there = {
-        name: [row for row in tables[name] if _was_seen(row, known)] for name in {*changed, *gone}
-    }
-    return (
-        _is_mistimed(text, there, changed, known)
-        or _is_of_another(text, there, changed, gone, done)
-        or _still_lies(text, tables, gone)
-    )
+
+    def __init__(
+        self, tables: Rows, changed: Rows, gone: Rows, done: Container[object], known: Record
+    ) -> None:
+        self._tables, self._changed, self._gone = tables, changed, gone
+        self._done, self._known = done, known
+
+    @cached_property
+    def _there(self) -> dict[str, _Table]:
+        return {
+            name: _Table([row for row in self._tables[name] if _was_seen(row, self._known)])
+            for name in {*self._changed, *self._gone}
+        }
+
+    def belie(self, text: str) -> bool:
+        """Tell whether a sentence is wrong of a row that calls changed, or of another."""
+        if not (self._changed or self._gone):
+            return False
+        return (
+            _is_mistimed(text, self._there, self._changed, self._known)
+            or _is_of_another(text, self._there, self._changed, self._gone, self._done)
+            or _still_lies(text, self._tables, self._gone)
+        )
+
+
+class _Table:
+    """Rows of a table, and the cells that name one of them alone."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self._own = set(map(id, rows))
+        texts = ({cell for cell in row.values() if isinstance(cell, str)} for row in rows)
+        self._held = Counter(chain.from_iterable(texts))
+        self._titles = [(row, [*self._titles_of(row)]) for row in rows]
+
+    def _titles_of(self, row: Row) -> Iterator[tuple[str, str]]:
+        """Yield texts of a few words that no other row has, whole and bare."""
+        own = int(id(row) in self._own)
+        for name, cell in row.items():
+            if not isinstance(cell, str) or name in ("state", "status") or len(cell) > _LONGEST:
+                continue
+            if any(map(str.isalpha, cell)) and self._held[cell] == own:
+                yield cell, "".join(words(cell))
+
+    def named(self, text: Text) -> Iterator[tuple[Row, str]]:
+        """Yield the rows that a text names, each with each of its names."""
+        bare = _bare(text)
+        for row, titles in self._titles:
+            yield from ((row, title) for title, letters in titles if letters in bare)
+
+    def names_of(self, row: Row, text: Text) -> Iterator[str]:
+        """Yield the names that a text may have of a row, which may be gone."""
+        bare = _bare(text)
+        yield from (title for title, letters in self._titles_of(row) if letters in bare)
+
+
+def _bare(text: Text) -> str:
+    """Return the letters and digits of a text, in which those of any name of it stand in a row."""
+    return _PARTED.sub("", text.plain)
+
+
+_PARTED = re.compile(r"[\W_]+")
 
 
 def _was_seen(row: Row, known: Record) -> bool:
@@ -57,20 +109,19 @@ def _was_seen(row: Row, known: Record) -> bool:
     return not (isinstance(key, str) and any(map(str.isdigit, key))) or known.tells(key.lower())
 
 
-def _is_mistimed(text: str, tables: Rows, changed: Rows, known: Record) -> bool:
+def _is_mistimed(text: str, tables: Mapping[str, _Table], changed: Rows, known: Record) -> bool:
     """Tell whether words give a changed row another day or time than it has."""
     if not changed or _BEGINS.search(text) is None:
         return False
     whole, fits = read(text), set[bool | None]()
     for table, rows in changed.items():
-        named = [row for row in rows if _is_named(row, tables[table], whole)]
-        if len(named) != 1 or _names_others(whole, tables[table], named):
+        named = [row for row in rows if _place_of(row, tables[table], whole) is not None]
+        if len(named) != 1 or _names_others(whole, tables[table], named[0]):
             continue
         said = _BEGINS.match(whole.plain, _place_of(named[0], tables[table], whole) or 0)
         fits |= set() if said is None else {_fits(read(said[1]), named[0], known)}
-    return (
-        False in fits and True not in fits
-    )  # a letter may have the name of the event that it is about
+    # A letter may have the name of the event that it is about.
+    return False in fits and True not in fits
 
 
 def _fits(said: Text, row: Row, known: Record) -> bool | None:
@@ -110,7 +161,11 @@ def _moments_of(row: Row, known: Record) -> tuple[list[Day], list[Time]]:
 
 
 def _is_of_another(
-    text: str, tables: Rows, changed: Rows, gone: Rows, done: Container[object]
+    text: str,
+    tables: Mapping[str, _Table],
+    changed: Rows,
+    gone: Rows,
+    done: Container[object],
 ) -> bool:
     """Tell whether words claim a deed on a row that no call touched, and on none that one did."""
     said, whole = words(text), read(text)
@@ -118,11 +173,13 @@ def _is_of_another(
         return False
     for table in {*changed, *gone}:
         own = [*changed.get(table, ()), *gone.get(table, ())]
-        if any(_is_named(row, tables[table], whole) for row in own):
+        if any(_place_of(row, tables[table], whole) is not None for row in own):
             continue
-        for row in (one for one in tables[table] if one not in own):
+        for row, title in tables[table].named(whole):
+            if row in own:
+                continue
             held = {stem(word) for cell in row.values() for word in words(str(cell))}
-            for verb in _done_to(row, tables[table], whole):
+            for verb in _done_to(row, title, whole):
                 kind, base = _OFF if verb == "off" else deed_forms().past.get(verb, ("", ""))
                 is_done = any((kind, one) in done for one in (singular(table), table))
                 if kind in ("change", "remove") and is_done and held.isdisjoint((stem(base),)):
@@ -130,22 +187,21 @@ def _is_of_another(
     return False
 
 
-def _done_to(row: Row, rows: Sequence[Row], whole: Text) -> Iterator[str]:
-    """Yield the past forms of what a text says was done to a row, and "off".
+def _done_to(row: Row, title: str, whole: Text) -> Iterator[str]:
+    """Yield the past forms of what a text says was done to a row by one of its names, and "off".
 
     A code may stand anywhere, another name only right beside the verb.
     """
-    code = str(next(iter(row.values()), ""))
-    for title in _titles(row, rows):
-        name = spelled(title)
-        if not name:
-            continue
-        if title == code and any(map(str.isdigit, code)) and re.search(name, whole.plain):
-            yield from (one[1] for one in _DONE.finditer(whole.plain))
-        for found in re.finditer(name, whole.plain):
-            before = _DEED_BEFORE.search(whole.plain[max(found.start() - _NEAR, 0) : found.start()])
-            behind = _DEED_BEHIND.match(whole.plain, found.end())
-            yield from (one[1] for one in (before, behind) if one is not None)
+    name = spelled(title)
+    if not name:
+        return
+    if title == next(iter(row.values()), "") and any(map(str.isdigit, title)):
+        is_there = re.search(name, whole.plain) is not None
+        yield from (one[1] for one in _DONE.finditer(whole.plain) if is_there)
+    for found in re.finditer(name, whole.plain):
+        before = _DEED_BEFORE.search(whole.plain[max(found.start() - _NEAR, 0) : found.start()])
+        behind = _DEED_BEHIND.match(whole.plain, found.end())
+        yield from (one[1] for one in (before, behind) if one is not None)
 
 
 def _still_lies(text: str, tables: Rows, gone: Rows) -> bool:
@@ -185,30 +241,18 @@ def is_still_there(
     return is_there or any(key in "".join(map(key_of, said[:_MOST])) for key in gone)
 
 
-def _titles(row: Row, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the cells that name a row: texts of a few words that no other row of its table has."""
-    for name, cell in row.items():
-        if not isinstance(cell, str) or name in ("state", "status") or len(cell) > _LONGEST:
-            continue
-        if any(map(str.isalpha, cell)) and not any(
-            other is not row and cell in other.values() for other in rows
-        ):
-            yield cell
-
-
-def _place_of(row: Row, rows: Sequence[Row], whole: Text) -> int | None:
+def _place_of(row: Row, table: _Table, whole: Text) -> int | None:
     """Return where the name of a row ends in a text; None: it is not there."""
-    patterns = filter(None, map(spelled, _titles(row, rows)))
+    patterns = filter(None, map(spelled, table.names_of(row, whole)))
     found = (re.search(pattern, whole.plain) for pattern in patterns)
     return next((one.end() for one in found if one is not None), None)
 
 
-def _is_named(row: Row, rows: Sequence[Row], whole: Text) -> bool:
-    return _place_of(row, rows, whole) is not None
-
-
-def _names_others(whole: Text, rows: Sequence[Row], named: Sequence[Row]) -> bool:
-    return any(row not in named and _is_named(row, rows, whole) for row in rows)
+def _names_others(whole: Text, table: _Table, named: Row) -> bool:
+    """Tell whether a text names another row of a table, too."""
+    others = (title for row, title in table.named(whole) if row != named)
+    patterns = filter(None, map(spelled, others))
+    return any(re.search(pattern, whole.plain) is not None for pattern in patterns)
 
 
 _MOST = 40

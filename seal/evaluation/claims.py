@@ -353,6 +353,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     able = [tool for tool in tools if not {*words(tool)} <= seen.failed]
     named = {stem(word) for name in (*tools, *seen.changed) for word in words(name)}
     touched = {*map(stem, seen.touched | seen.tools)}
+    rows = changed_rows.ChangedRows(seen.tables, seen.fresh, seen.lost, seen.did, seen.known)
     header, denied, claimed = "", list[tuple[str, Clause]](), set[str]()
     for sentence in sentences_of(text):
         deed = ""
@@ -372,9 +373,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 mislabels.takes_along(whole, seen.tables, seen.changed),
                 mislabels.is_another(whole, seen.stems, seen.rows),
                 mislabels.is_nobody(whole, seen.tables, seen.rows),
-                changed_rows.belies(
-                    whole, seen.tables, seen.fresh, seen.lost, seen.did, seen.known
-                ),
+                rows.belie(whole),
             ]
         ):
             return whole

@@ -10,7 +10,7 @@ from linear import linear
 from looped import every_case
 
 from seal.core.facts import Record
-from seal.evaluation.changed_rows import belies
+from seal.evaluation.changed_rows import ChangedRows, Row
 
 DENTIST = {"id": "E4", "title": "dentist", "day": "2026-03-17", "start": "10:00", "end": "11:00"}
 EYES = {"id": "E5", "title": "eye test", "day": "2026-03-18", "start": "11:00", "state": "planned"}
@@ -37,7 +37,7 @@ KNOWN = Record([str([DENTIST, EYES, LETTER, HOME])], datetime(2026, 3, 16, tzinf
 
 
 def is_wrong(text: str) -> bool:
-    return belies(text, TABLES, CHANGED, BEFORE, DONE, KNOWN)
+    return ChangedRows(TABLES, CHANGED, BEFORE, DONE, KNOWN).belie(text)
 
 
 @every_case(
@@ -88,3 +88,16 @@ def test_a_deed_is_done_to_the_row_that_a_call_changed(text: str, wrong: bool) -
 @pytest.mark.parametrize("piece", ["begins ", "still goes ", "dentist begins ", "is off your "])
 def test_no_text_takes_long_to_hold_against_changed_rows(piece: str) -> None:
     linear(lambda times: is_wrong(piece * times), 50_000 // len(piece))
+
+
+@pytest.mark.no_cover
+def test_a_large_table_takes_linear_time() -> None:
+    def hold(count: int) -> None:
+        table: list[Row] = [
+            {"id": f"E{n}", "title": f"walk {n:x}b", "day": n} for n in range(count)
+        ]
+        told = Record([str([row["id"] for row in table])])
+        rows = ChangedRows({"events": table}, {"events": table[:1]}, {"events": []}, DONE, told)
+        rows.belie("The walk 0b begins at 11:00, and walk 1b is off your calendar.")
+
+    linear(hold, 2_000)
