@@ -278,15 +278,19 @@ def _in_range(score: Score) -> Score:
     return score
 
 
+def is_rate(value: float | None) -> bool:
+    """Tell whether a value lies in [0, 1], or there is none."""
+    return value is None or -_ROUNDING <= value <= 1 + _ROUNDING
+
+
 def check_rate(score: Score, rates: Container[str]) -> None:
     """Make sure that the score of a metric among those whose scores lie in [0, 1] does, too.
 
     Raises:
         DataError: It does not.
     """
-    value = score.value
-    if value is not None and not -_ROUNDING <= value <= 1 + _ROUNDING and score.metric in rates:
-        raise DataError(f"value {value:g} of {score.metric}: expected a number from 0 to 1")
+    if not is_rate(score.value) and score.metric in rates:
+        raise DataError(f"value {score.value:g} of {score.metric}: expected a number from 0 to 1")
 
 
 # -- Scores gathered in columns while they are written, of which `score_table` makes a table.

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -33,6 +42,7 @@ from seal.core.records import encode_scores
 from seal.core.secrets import IN_PLACE
 from seal.core.values import digest, json_text
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.calls import COUNT
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
     USER,
@@ -75,7 +85,7 @@ from seal.runs.run import (
     note_judging,
     plain_scales,
 )
-from seal.runs.scores import COLUMNS, LARGE, Columns
+from seal.runs.scores import COLUMNS, LARGE, Columns, is_rate
 from seal.runs.workers import Threads
 
 if TYPE_CHECKING:
@@ -524,10 +534,20 @@ class Scorer:
                 every += kept
                 if self.without_spoilt and is_spoilt(every):
                     every = left_out(every)
+                self._scales.update(_of_recorded_counts(every, self._scales))
             brought = frozenset(score.metric for score in (*asked.values(), *own, *kept))
             return trajectory, every, brought, encode_scores(every)
 
         return measure
+
+
+def _of_recorded_counts(scores: Iterable[Score], known: Container[str]) -> dict[str, Scale]:
+    """Return the scales of scores that no metric of ours gives and whose values are no rates."""
+    return {
+        score.metric: COUNT
+        for score in scores
+        if score.metric not in known and not is_rate(score.value)
+    }
 
 
 def _mapped(

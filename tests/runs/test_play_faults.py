@@ -12,7 +12,7 @@ from contextlib import suppress
 import orjson
 import pytest
 from raw_servers import RawServer, stream_head
-from server_faults import CALLED, FAULTS, MOST_S, REST, WORDS, by_fault, one_chat, sends
+from server_faults import CALLED, FAULTS, GOOD, MOST_S, REST, WORDS, by_fault, one_chat, sends
 from servers import answer, failure, garbage, nothing, played
 from small_pools import by_server, contents, many, play, weather_task, write_pool
 
@@ -32,7 +32,10 @@ def key(monkeypatch):
 def warm(tmp_path_factory):
     """Play a chat before time is taken: the first of a process imports for seconds."""
     place = tmp_path_factory.mktemp("warm")
-    play(write_pool(place / "pool", [weather_task("Rome")]), place / "run", model="lexical")
+    pool = write_pool(place / "pool", [weather_task("Rome")])
+    with RawServer(by_fault(GOOD)) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-Zq81-of-tests")
+        one_chat(pool, place / "run", server.url)
 
 
 @pytest.mark.slow

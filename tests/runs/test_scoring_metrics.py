@@ -4,10 +4,12 @@ import os
 from pathlib import Path
 from typing import ClassVar
 
+import orjson
 import pytest
 
 import seal
 from seal.core import DataError, Scale, Score, UnknownNameError, UsageError
+from seal.runs.run import RunFolder
 
 
 class Words:
@@ -42,6 +44,20 @@ def test_a_metric_of_ones_own_stands_beside_the_others(tmp_path: Path) -> None:
 
     assert played.summary["metrics"]["words"]["n"] == 2
     assert played.folder.manifest()["measure"]["metrics"] == [f"{__name__}:Words"]
+
+
+def test_a_score_of_others_that_is_no_rate_counts(tmp_path: Path) -> None:
+    folder = play(tmp_path / "run").folder
+    path = folder.path / "trajectories.jsonl"
+    given = {"recorded_scores": {"theirs/words": {"value": 7, "reason": ""}}}
+    chats = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    path.write_bytes(b"".join(orjson.dumps({**c, "provenance": given}) + b"\n" for c in chats))
+
+    seal.score(folder.path, metrics=["recorded_scores"])
+
+    scored = RunFolder(folder.path)
+    assert {s.value for s in scored.scores() if s.metric == "theirs/words"} == {7}
+    assert not scored.scales()["theirs/words"].bounded
 
 
 def test_a_metric_that_fails_is_an_error_of_its_task_and_no_score(tmp_path: Path) -> None:

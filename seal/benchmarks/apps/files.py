@@ -282,5 +282,6 @@ files = Worlds(
     tables=drives(),
     columns=COLUMNS,
     policy=POLICY,
+    goals=("seal.benchmarks.apps.drive_goals:GOALS",),
 )
 """The world `files`: its service desk, with the people and files that ship."""

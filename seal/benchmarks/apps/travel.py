@@ -93,7 +93,7 @@ def trips(seed: int = people.SEED, count: int = 12) -> dict[str, list[Row]]:
                     "day": (day + timedelta(days=later)).isoformat(),
                     "nights": stays,
                     "fare": fare,
-                    "paid": _price(offer, fare, stays),
+                    "paid": price_of(offer, fare, stays),
                     "state": "booked",
                 }
             )
@@ -116,7 +116,8 @@ def _is_free(bookings: Sequence[Row], room: Row, first: date, nights: int) -> bo
     return True
 
 
-def _price(offer: Row, fare: str, nights: int) -> float:
+def price_of(offer: Row, fare: str, nights: int) -> float:
+    """Return what a train, or so many nights in a room, cost at a fare, in euros."""
     return float(round(offer["price"] * max(nights, 1) * PART[fare], 2))
 
 
@@ -224,7 +225,7 @@ def change_booking(world: World, booking_id: str, train_id: str, day: str, fee: 
     booking, train = _booked(world, booking_id), the(world, "trains", train_id)
     if booking["nights"] or fee < 0:
         raise ValueError("give the booking of a train, and a fee of 0 or more")
-    paid = _price(train, booking["fare"], 0)
+    paid = price_of(train, booking["fare"], 0)
     pay_in(world, booking["account_id"], round(booking["paid"] - paid - fee, 2))
     day = date.fromisoformat(day).isoformat()
     return change(world, "bookings", booking, offer_id=train_id, day=day, paid=paid)
@@ -253,7 +254,7 @@ def _book(
     world: World, person_id: str, offer: Row, day: str, nights: int, fare: str, account_id: str
 ) -> Row:
     the(world, "people", person_id)
-    paid = _price(offer, fare, nights)
+    paid = price_of(offer, fare, nights)
     pay_in(world, account_id, -paid)
     row: Row = {
         "booking_id": number(world, "bookings", "J", 501),
@@ -413,5 +414,6 @@ travel = Worlds(
     tables=trips(),
     columns=COLUMNS,
     policy=POLICY,
+    goals=("seal.benchmarks.apps.trip_goals:GOALS",),
 )
 """The world `travel`: its service desk, with the people and trips that ship."""
