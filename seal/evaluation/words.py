@@ -181,7 +181,8 @@ def verdict_of(best: Sequence[Finding], sets: Sequence[Sequence[Slot]]) -> Verdi
     """Return what the findings of the set of slots that was told best prove."""
     result = outcome(best)
     if result == "told":
-        return Verdict("solved", f"the answer states {_listed(best)}")
+        stated = [one for one in best if one.said or not one.slot.optional]
+        return Verdict("solved", f"the answer states {_listed(stated or best)}")
     if result == "undecided":
         unread = _listed([one for one in best if one.state == "undecided"])
         return Verdict("unsure", f"words do not tell whether the answer states {unread}", 2)
