@@ -82,6 +82,8 @@ class Acts:
     deeds: tuple[Deed, ...] = ()
     questions: tuple[str, ...] = ()
     """The sentences that ask, or may, each with the items of its list, without quotations."""
+    ended: bool = False
+    """It tells what is no longer so, as what was asked for may have it."""
 
     @property
     def declines(self) -> bool | None:
@@ -93,7 +95,7 @@ class Acts:
         """What a user who must answer takes it for, whatever words alone can say."""
         if self.asks or (self.asks is None and self.questions):
             return "asks"
-        idle = self.claims_deed is False and not self.states
+        idle = self.claims_deed is False and not self.states and not self.ended
         if self.declines or (idle and self.refuses is None):
             return "refuses"
         # "I'll remind you at 8" tells that the reminder is set.
@@ -200,7 +202,9 @@ def _acts(text: str, before: str, speaker: Speaker) -> Acts:
         message.may.update(names)
     told = {act: message.says(act) for act in names}
     asked = tuple(message.questions())
-    return Acts(**told, shown=message.shown, deeds=tuple(message.deeds), questions=asked)
+    ended = any(_is_over(clause, message) for _, clause in message.told())
+    deeds = tuple(message.deeds)
+    return Acts(**told, shown=message.shown, deeds=deeds, questions=asked, ended=ended)
 
 
 @cache
@@ -604,6 +608,21 @@ def _refuses(clause: Clause, regrets: bool) -> bool:
     if "something" in said and "not" in words[: words.index("something")]:
         return bool(said & {"can", "will", "could", "lets", "allows", "able"})
     return any(_lacks(words, place) for place in range(len(words)))
+
+
+_OVER = ("no longer", "any more", "any longer", "anymore")
+
+
+def _is_over(clause: Clause, message: _Message) -> bool:
+    """Tell whether a clause says that something is no longer so, and not that it cannot be done."""
+    words = f" {' '.join(clause.words)} "
+    if not any(f" {over} " in words for over in _OVER):
+        return False
+    if "available" in clause.said or any(one.is_first for one in clause.predicates):
+        return False
+    asked = {word for one in sentences_of(message.before) for word in one.words}
+    unable = {"be", *(word for word in asked if word in deed_forms().base)}
+    return clause.said.isdisjoint(("can", "could", "able")) or clause.said.isdisjoint(unable)
 
 
 def _lacks(words: Sequence[str], place: int) -> bool:

@@ -138,6 +138,12 @@ def test_a_deed_is_told_with_its_kind_so_that_calls_can_bear_it_out() -> None:
         ("reports", "The reminder reads: what about the milk?"),
         ("reports", "Wifi is on."),
         ("reports", "Sure."),
+        ("reports", "Gina is no longer in your address book. Let me know if you need more!"),
+        ("reports", "Gina won't show up in your contacts any more."),
+        ("reports", "He can see neither Home nor Money any longer."),
+        ("refuses", "I can't find it any more."),
+        ("refuses", "That reminder can not be set any more, sorry."),
+        ("refuses", "That list is no longer available."),
     ],
 )
 def test_a_user_who_must_answer_takes_a_message_for_one_thing(read: str, text: str) -> None:
