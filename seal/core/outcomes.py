@@ -51,19 +51,28 @@ _BROKEN = re.compile(
 _LONGEST_WORD = 200
 
 
-def finish_of(said: object) -> str:
+def finish_of(said: object, behind: object = None) -> str:
     """Return the `finish_reason` in OpenAI's words; one that has none there as the server says it.
 
     Args:
         said: By a server of any interface, maybe with its reason (`content_filter: SPII`), or as
             an object, whose `type` says it (SGLang); what is neither says none.
+        behind: By the provider behind a gateway. It counts where it tells of a fault, and the
+            gateway (OpenRouter) of an answer.
     """
+    if behind is not None and finish_of(said) in ("stop", "tool_calls"):
+        native = finish_of(behind)
+        return native if _is_broken(native) else finish_of(said)
     if isinstance(said, dict):
         said = said.get("type") or said.get("reason") or "unnamed"
     word = said[:_LONGEST_WORD].lower().strip() if isinstance(said, str) else ""
     kind, _, reason = (part.strip() for part in word.partition(":"))
     known = (_FINISH[one] for one in (word, reason, kind) if one in _FINISH)
     return next(known, "" if word in ("null", "none") else word)
+
+
+def _is_broken(finish: str) -> bool:
+    return not is_known(finish) and _BROKEN.search(finish) is not None
 
 
 def is_known(finish: str) -> bool:
@@ -99,7 +108,7 @@ def fault_in(
         counts: Whether its server counts the tokens of other answers' words.
     """
     known, nothing = is_known(finish), not said and not calls
-    if not known and _BROKEN.search(finish):
+    if _is_broken(finish):
         return f"broke off: {finish}"
     if finish == "tool_calls" and not calls:
         return f"says that the model called a tool, and has no call; {PARSER}"

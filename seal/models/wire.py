@@ -305,7 +305,7 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) 
     if not isinstance(message, dict):
         raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
     message = {**message, "tool_calls": _once(message.get("tool_calls"))}
-    finish = finish_of(choice.get("finish_reason"))
+    finish = finish_of(choice.get("finish_reason"), choice.get("native_finish_reason"))
     content = message.get("content")
     calls = message["tool_calls"] or message.get("function_call")
     if not calls and not _is_content(content):

@@ -75,6 +75,29 @@ def test_an_end_that_is_an_object_is_read_by_its_type(asked, is_stream):
     assert found.finish_reason == "length" and found.content == "The weath"
 
 
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_a_fault_that_the_provider_behind_a_gateway_names_is_one(asked, is_stream):
+    """OpenRouter says `stop` of it."""
+
+    def ended(native, finish="stop", **said):
+        last = chunk(finish)
+        last["choices"][0]["native_finish_reason"] = native
+        whole = choice(finish, **said) | {"native_finish_reason": native}
+        return events(chunk(**said), last) if is_stream else answer(chat(whole))
+
+    cut = {**CALL, "function": FUNCTION | {"arguments": '{"city": "Be'}}
+    for native in ("network_error", "error", "ERROR"):
+        for said in ({"content": "The weath"}, {"content": ""}, {"tool_calls": [cut]}):
+            finish = "tool_calls" if "tool_calls" in said else "stop"
+            outcome = asked(CHAT, ended(native, finish, **said), is_stream)
+            assert is_fault(outcome, f"broke off: {native.lower()}")
+    for native in ("completed", "STOP", "end_turn", "of_tomorrow", None, 3):
+        found, _ = asked(CHAT, ended(native, content="Sunny."), is_stream)
+        assert (found.content, found.finish_reason) == ("Sunny.", "stop")
+    found, _ = asked(CHAT, ended("incomplete", "length", content="The weath"), is_stream)
+    assert found.finish_reason == "length"
+
+
 @pytest.mark.parametrize(
     "content", [5, {"text": "Sunny."}, [{"type": "image_url", "image_url": {}}], [7]]
 )
