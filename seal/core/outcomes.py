@@ -80,7 +80,8 @@ def is_known(finish: str) -> bool:
     return finish in _FINISHES
 
 
-_LATER = "--resume plays the task again when the server is well"
+LATER = "--resume plays the task again when the server is well"
+"""What helps where a server fails by chance."""
 PARSER = "start the server with the parser of this model's calls, or take --format json"
 """What helps where a server leaves parts of a call unparsed."""
 
@@ -116,13 +117,13 @@ def fault_in(
         return f"says that the model called a tool, and does not name it; {PARSER}"
     if not known and nothing:
         ended = f", and ends by {finish!r}" if finish else ", without an end"
-        return f"says nothing{ended}; {_LATER}"
+        return f"says nothing{ended}; {LATER}"
     if finish == "stop" and nothing and not tokens and not thought:
-        return f"says nothing, and counts no token of an answer; {_LATER}"
+        return f"says nothing, and counts no token of an answer; {LATER}"
     if finish == "stop" and said and not calls and tokens == 0 and counts:
-        return f"says words, and counts no token of them, as a gateway's error; {_LATER}"
+        return f"says words, and counts no token of them, as a gateway's error; {LATER}"
     if not known and not readable:
-        return f"ends amid a call{f', by {finish!r}' if finish else ''}; {_LATER}"
+        return f"ends amid a call{f', by {finish!r}' if finish else ''}; {LATER}"
     return ""
 
 

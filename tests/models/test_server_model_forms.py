@@ -108,6 +108,21 @@ def test_a_content_that_nobody_can_read_is_the_servers_fault(asked, content):
     assert is_fault(asked(CHAT, streamed), says)
 
 
+@pytest.mark.parametrize("is_stream", [True, False])
+@pytest.mark.parametrize(
+    ("said", "repair"),
+    [
+        ({"content": "Done.", "tool_calls": [{"id": "", "type": "function"}]}, "--format json"),
+        ({"tool_calls": [{"id": "a", "function": None}]}, "--format json"),
+        ({"content": [{"type": "reference", "reference_ids": [0]}]}, "--resume"),
+    ],
+)
+def test_what_helps_against_a_part_of_no_form_is_no_other_address(asked, said, repair, is_stream):
+    parts = events(chunk(**said), chunk("stop"))
+    outcome = asked(CHAT, parts if is_stream else answer(chat(choice(**said))), is_stream)
+    assert is_fault(outcome, repair) and "base_url" not in str(outcome[0])
+
+
 def test_a_content_of_texts_is_their_text(asked):
     found, _ = asked(CHAT, answer(chat(choice(content=["It is ", "sunny."]))), False)
     assert found.content == "It is sunny."
