@@ -51,13 +51,18 @@ _BROKEN = re.compile(
 _LONGEST_WORD = 200
 
 
-def finish_of(said: object) -> str:
+def finish_of(said: object, behind: object = None) -> str:
     """Return the `finish_reason` in OpenAI's words; one that has none there as the server says it.
 
     Args:
         said: By a server of any interface, maybe with its reason (`content_filter: SPII`), or as
             an object, whose `type` says it (SGLang); what is neither says none.
+        behind: By the provider behind a gateway. It counts where it tells of a fault, and the
+            gateway (OpenRouter) of an answer.
     """
+    if behind is not None and finish_of(said) in ("stop", "tool_calls"):
+        native = finish_of(behind)
+        return native if _is_broken(native) else finish_of(said)
     if isinstance(said, dict):
         said = said.get("type") or said.get("reason") or "unnamed"
     word = said[:_LONGEST_WORD].lower().strip() if isinstance(said, str) else ""
@@ -66,12 +71,17 @@ def finish_of(said: object) -> str:
     return next(known, "" if word in ("null", "none") else word)
 
 
+def _is_broken(finish: str) -> bool:
+    return not is_known(finish) and _BROKEN.search(finish) is not None
+
+
 def is_known(finish: str) -> bool:
     """Tell whether a `finish_reason` in OpenAI's words says how the answer ended."""
     return finish in _FINISHES
 
 
-_LATER = "--resume plays the task again when the server is well"
+LATER = "--resume plays the task again when the server is well"
+"""What helps where a server fails by chance."""
 PARSER = "start the server with the parser of this model's calls, or take --format json"
 """What helps where a server leaves parts of a call unparsed."""
 
@@ -99,7 +109,7 @@ def fault_in(
         counts: Whether its server counts the tokens of other answers' words.
     """
     known, nothing = is_known(finish), not said and not calls
-    if not known and _BROKEN.search(finish):
+    if _is_broken(finish):
         return f"broke off: {finish}"
     if finish == "tool_calls" and not calls:
         return f"says that the model called a tool, and has no call; {PARSER}"
@@ -107,13 +117,13 @@ def fault_in(
         return f"says that the model called a tool, and does not name it; {PARSER}"
     if not known and nothing:
         ended = f", and ends by {finish!r}" if finish else ", without an end"
-        return f"says nothing{ended}; {_LATER}"
+        return f"says nothing{ended}; {LATER}"
     if finish == "stop" and nothing and not tokens and not thought:
-        return f"says nothing, and counts no token of an answer; {_LATER}"
+        return f"says nothing, and counts no token of an answer; {LATER}"
     if finish == "stop" and said and not calls and tokens == 0 and counts:
-        return f"says words, and counts no token of them, as a gateway's error; {_LATER}"
+        return f"says words, and counts no token of them, as a gateway's error; {LATER}"
     if not known and not readable:
-        return f"ends amid a call{f', by {finish!r}' if finish else ''}; {_LATER}"
+        return f"ends amid a call{f', by {finish!r}' if finish else ''}; {LATER}"
     return ""
 
 

@@ -177,6 +177,7 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
             raise
         raise CutStreamError("the stream ended amid an event") from None
     answer, ended = form.gathered(chunks)
+    ended = ended and (_END in text[-32:] or not _ends_amid(chunks, form))
     if not ended and (error := _error_after(text)):
         return {"error": error}
     odd = next((one for one in reversed(chunks) if _USUAL.isdisjoint(one)), None)
@@ -188,6 +189,14 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
             said, again = "the stream ended and said no reason", "if this server gives none"
         raise CutStreamError(said, f"; {again}: -M stream=false")
     return answer
+
+
+def _ends_amid(chunks: list[dict[str, Any]], form: Streamed) -> bool:
+    """Tell whether the last event holds words and no end, whatever was said before.
+
+    Some gateways say an end before the first word, or after each tool of their own.
+    """
+    return bool(chunks) and form.says(chunks[-1]) and not form.gathered(chunks[-1:])[1]
 
 
 def _error_after(text: bytes | bytearray) -> dict[str, Any] | None:
@@ -486,9 +495,12 @@ def _parts(candidate: dict[str, Any]) -> list[dict[str, Any]]:
     return [parts] if isinstance(parts, dict) else _objects(parts)
 
 
-GEMINI = Streamed(
-    _gemini, lambda chunk: any(_parts(one) for one in _objects(chunk.get("candidates")))
-)
+def _says_in_gemini(chunk: dict[str, Any]) -> bool:
+    parts = [part for one in _objects(chunk.get("candidates")) for part in _parts(one)]
+    return any(part.get("text") or not _kind_of_text(part) for part in parts)
+
+
+GEMINI = Streamed(_gemini, _says_in_gemini)
 """Google's."""
 
 

@@ -30,7 +30,7 @@ class Heard:
     statuses: list[int] = field(default_factory=list)
     """Of HTTP, of the answers to what was sent."""
     refusal: str = ""
-    """What the body of the last status of an error says; empty: nothing, or there was none."""
+    """What the server said of an error outside the protocol, last; empty: nothing."""
     fault: str = ""
     """What is wrong with an answer that nobody can read; empty: nothing."""
     result: Any = None
@@ -287,6 +287,8 @@ def _refused(lines: Sequence[bytes | bytearray], id: Any, heard: Heard) -> bool:
             message = json_value(bytes(line).strip().removeprefix(b"data:"))
         except ValueError:
             continue
+        if isinstance(message, dict) and "jsonrpc" not in message and error_in(message):
+            heard.refusal = words_of(error_in(message))
         if why := _contradiction(message, id):
             heard.refuse(why)
             return True
@@ -517,6 +519,8 @@ def text_of_block(block: Any) -> str:
 
 UNSAID = "Server returned an error response"
 """What the SDK says of a status whose body is no message of the protocol."""
+UNPARSED = "Failed to parse"
+"""How the SDK begins to tell of a message that is none of the protocol."""
 
 
 def repair_of_status(statuses: Sequence[int]) -> str:
@@ -546,7 +550,7 @@ def words_of_error(error: BaseException, heard: Heard | None = None) -> str:
 
     Args:
         error: Of the SDK, maybe a group.
-        heard: What the server said, where a status may have come of it.
+        heard: What the server said, of which the SDK may tell nothing.
     """
     from pydantic import ValidationError
 
@@ -554,5 +558,6 @@ def words_of_error(error: BaseException, heard: Heard | None = None) -> str:
     if isinstance(error, ValidationError):
         return f"it breaks the protocol: {first_fault(error)}"
     said = str(error) or type(error).__name__
-    told = " ".join(heard.refusal.split()) if heard and UNSAID in said else ""
+    is_untold = UNSAID in said or UNPARSED in said
+    told = " ".join(heard.refusal.split()) if heard and is_untold else ""
     return told or said

@@ -549,7 +549,8 @@ class Session:
                     time.sleep(wait)
                     continue
                 if isinstance(error, MCPError) and _is_no_answer(error.message, status):
-                    said = self._server.masked(error.message.split("\n")[0][:TOLD])
+                    told = words_of_error(error, self._heard).split("\n")[0]
+                    said = self._server.masked(told[:TOLD])
                     raise SessionEndedError(
                         f"{label} gave no answer of MCP: {said}; check its address, and what "
                         "stands before it"
@@ -678,7 +679,7 @@ class Session:
             except Exception as error:  # whatever the SDK or the network raises
                 if cursor == "":
                     break
-                why = self._server.masked(words_of_error(error))
+                why = self._server.masked(words_of_error(error, self._heard))
                 repair = self._server.masked(to_sign_in(error))
                 repair = repair or f"check its version, and {_RETURN}"
                 raise InfrastructureError(

@@ -11,6 +11,7 @@ from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
 from seal.core.dialects import called_name, is_amid_marks, is_unparsed, lacks_its_start
 from seal.core.outcomes import (
+    LATER,
     PARSER,
     error_in,
     fault_in,
@@ -222,10 +223,7 @@ def parse_completion(
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
     choices = objects_in(answer.get("choices"))[: 1 if several else None]
     if not choices and answer.get("choices") == []:
-        raise FailedAnswerError(
-            "says nothing: its `choices` are an empty list; --resume plays the task again when the "
-            "server is well"
-        )
+        raise FailedAnswerError(f"says nothing: its `choices` are an empty list; {LATER}")
     if not choices:
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer, 240)}")
     choices = choices[: 1 if are_several(choices) else None]
@@ -299,17 +297,20 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) 
     """Return what a choice says and calls.
 
     Raises:
-        MalformedAnswerError: It has no message, or calls of no form.
+        MalformedAnswerError: It has no message.
+        FailedAnswerError: Its content or its calls have a form that nobody can read.
     """
     message = choice.get("message")
     if not isinstance(message, dict):
         raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
     message = {**message, "tool_calls": _once(message.get("tool_calls"))}
-    finish = finish_of(choice.get("finish_reason"))
+    finish = finish_of(choice.get("finish_reason"), choice.get("native_finish_reason"))
     content = message.get("content")
     calls = message["tool_calls"] or message.get("function_call")
     if not calls and not _is_content(content):
-        raise MalformedAnswerError(f"its content has no part that can be read: {_excerpt(content)}")
+        raise FailedAnswerError(
+            f"answered, and its content has no part that can be read: {_excerpt(content)}; {LATER}"
+        )
     refused = _joined(content, "refusal") or _joined(message.get("refusal"), "text")
     made = list(_calls(message, tools, is_full or finish in ("", "length")))
     known = {*tools.from_wire, *tools.from_wire.values()}
@@ -423,11 +424,11 @@ def _calls(message: dict[str, Any], tools: WireTools, cut: bool) -> Iterator[Too
     if isinstance(entries, dict):  # TGI sends one alone
         entries = [entries]
     if not isinstance(entries, list):
-        raise MalformedAnswerError(f"its tool_calls are no list: {_excerpt(entries)}")
+        raise FailedAnswerError(f"gives calls that are no list, {_excerpt(entries)}; {PARSER}")
     for entry in entries:
         function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(function, dict):
-            raise MalformedAnswerError(f"a tool call has no function: {_excerpt(entry)}")
+            raise FailedAnswerError(f"gives a call of no function, {_excerpt(entry)}; {PARSER}")
         name = called_name(well_formed(str(function.get("name") or "")), tools.from_wire)
         given = function.get("arguments")
         given = function.get("parameters") if given is None else given

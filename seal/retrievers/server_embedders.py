@@ -319,8 +319,14 @@ _SHORTER = (
     "template=name), or -R batch_size=1"
 )
 _TOO_LONG = re.compile(r"\b(?:long|length|tokens|batch|too (?:large|many))\b", re.IGNORECASE)
-_TOO_LARGE = re.compile(r"too large to process|physical batch size", re.IGNORECASE)
-"""How llama.cpp refuses a text that is too long, by 500."""
+_TOO_LARGE = re.compile(
+    r"too large to process|physical batch size"
+    r"|index-select invalid index \d|index out of range in self"
+    r"|size of (?:the )?tensor \w{0,9} ?\(\d+\) must match",
+    re.IGNORECASE,
+)
+"""How llama.cpp refuses a text that is too long, by 500; how TEI (424) and servers of PyTorch fail
+where a text has more tokens than the model has places."""
 _AT_ONCE = re.compile(
     r"batch size \d+ > [^\d]{0,40}(\d{1,6})"
     r"|batch size [^\d.]{0,60}not (?:be )?(?:larger|greater|more) than (\d{1,6})"
@@ -393,7 +399,7 @@ def _with_repair(
         most = next(filter(None, found.groups())) if found else "1"
         ways = " or ".join(f"-R {name}={most}" for name in of)
         told = f"Send fewer texts at once: {ways}"
-    elif error.refusal is not None or _TOO_LONG.search(error.said):
+    elif error.refusal or _TOO_LONG.search(error.said) or _TOO_LARGE.search(error.said):
         longest = max(texts, key=len)
         told = (
             f"The longest of {counted(len(texts), 'text')} has {len(longest):,} characters: "

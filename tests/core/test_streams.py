@@ -369,6 +369,30 @@ def test_a_stream_that_ends_before_its_answer_is_told():
         answer_in(DONE.encode())
 
 
+def test_words_after_an_end_wait_for_an_end_of_their_own():
+    """CLIProxyAPI says one in events before the first word."""
+
+    def google(finish=None, *parts):
+        told = {"content": {"parts": list(parts)}, **({"finishReason": finish} if finish else {})}
+        return event(candidates=[told])
+
+    called = {"functionCall": {"name": "weather", "args": {}}}
+    for form, begins, ends in (
+        (CHAT, chunk("stop"), ENDED),
+        (GEMINI, google("STOP"), google("STOP")),
+    ):
+        words = WORDS if form is CHAT else google(None, {"text": "Sunny."})
+        more = chunk(tool_calls=[part(0, "a", "weather", "{}")])
+        for said in (words, more if form is CHAT else google(None, called)):
+            with pytest.raises(CutStreamError, match="broke off"):
+                streams.answer_in((begins + said).encode(), form)
+            assert streams.answer_in((begins + said + ends).encode(), form)
+    assert answer_in((chunk("stop") + WORDS + DONE).encode())
+    signed = google(None, {"text": "", "thoughtSignature": "c2lnbg=="})
+    for rest in (signed, event(usageMetadata={})):
+        assert streams.answer_in((google("STOP", {"text": "Sunny."}) + rest).encode(), GEMINI)
+
+
 def test_lines_that_keep_a_connection_alive_may_stand_before_a_whole_answer():
     whole = {"choices": [{"message": {"content": "Sunny."}, "finish_reason": "stop"}]}
     for before in (": PROCESSING\n\n", ":\r\n\r\n: ping\r\n\r\n", "\ufeff: ping\n"):

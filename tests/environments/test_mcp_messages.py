@@ -189,6 +189,24 @@ def test_what_is_no_answer_to_the_first_request_is_no_silence(is_stream, message
         sessions.of("shop")
 
 
+@pytest.mark.parametrize("method", ["initialize", "tools/list"])
+def test_an_error_outside_the_protocol_is_told_before_a_call_too(method):
+    def sent(request: Received) -> Answer:
+        if request.raw and request.body.get("method") in (method, "server/discover"):
+            return Answer(b'data: {"error": "Session not found"}\n\n', headers=EVENTS)
+        return Scripted()(request)
+
+    with (
+        ModelServer(sent) as server,
+        Sessions(at(server), 5) as sessions,
+        pytest.raises(InfrastructureError, match=": Session not found; check its version"),
+    ):
+        sessions.of("shop")
+
+
+EVENTS = {"Content-Type": "text/event-stream"}
+
+
 def raw(is_stream: bool, **message: Any) -> Answer:
     """Return a message as it is, in the form of an event or not."""
     body = json.dumps({"jsonrpc": "2.0", **message})

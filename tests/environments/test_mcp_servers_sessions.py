@@ -320,6 +320,16 @@ NO_MESSAGES = [
 ]
 
 
+@pytest.mark.parametrize("given", NO_MESSAGES[:2])
+def test_an_error_outside_the_protocol_is_told_in_the_servers_words(given: Any) -> None:
+    says = "no answer of MCP: Session not found; check"
+    with (
+        scripted(Scripted(given)) as sessions,
+        pytest.raises(SessionEndedError, match=says),
+    ):
+        sessions.of("shop").call("look", {})
+
+
 @pytest.mark.parametrize("given", NO_MESSAGES)
 def test_what_is_no_message_of_the_protocol_is_no_answer_of_a_tool(given: Any) -> None:
     with scripted(Scripted(given, "sunny", given)) as sessions:

@@ -75,6 +75,29 @@ def test_an_end_that_is_an_object_is_read_by_its_type(asked, is_stream):
     assert found.finish_reason == "length" and found.content == "The weath"
 
 
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_a_fault_that_the_provider_behind_a_gateway_names_is_one(asked, is_stream):
+    """OpenRouter says `stop` of it."""
+
+    def ended(native, finish="stop", **said):
+        last = chunk(finish)
+        last["choices"][0]["native_finish_reason"] = native
+        whole = choice(finish, **said) | {"native_finish_reason": native}
+        return events(chunk(**said), last) if is_stream else answer(chat(whole))
+
+    cut = {**CALL, "function": FUNCTION | {"arguments": '{"city": "Be'}}
+    for native in ("network_error", "error", "ERROR"):
+        for said in ({"content": "The weath"}, {"content": ""}, {"tool_calls": [cut]}):
+            finish = "tool_calls" if "tool_calls" in said else "stop"
+            outcome = asked(CHAT, ended(native, finish, **said), is_stream)
+            assert is_fault(outcome, f"broke off: {native.lower()}")
+    for native in ("completed", "STOP", "end_turn", "of_tomorrow", None, 3):
+        found, _ = asked(CHAT, ended(native, content="Sunny."), is_stream)
+        assert (found.content, found.finish_reason) == ("Sunny.", "stop")
+    found, _ = asked(CHAT, ended("incomplete", "length", content="The weath"), is_stream)
+    assert found.finish_reason == "length"
+
+
 @pytest.mark.parametrize(
     "content", [5, {"text": "Sunny."}, [{"type": "image_url", "image_url": {}}], [7]]
 )
@@ -83,6 +106,21 @@ def test_a_content_that_nobody_can_read_is_the_servers_fault(asked, content):
     assert is_fault(asked(CHAT, answer(chat(choice(content=content))), False), says)
     streamed = events(chunk(role="assistant"), chunk(content=content), chunk("stop"))
     assert is_fault(asked(CHAT, streamed), says)
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+@pytest.mark.parametrize(
+    ("said", "repair"),
+    [
+        ({"content": "Done.", "tool_calls": [{"id": "", "type": "function"}]}, "--format json"),
+        ({"tool_calls": [{"id": "a", "function": None}]}, "--format json"),
+        ({"content": [{"type": "reference", "reference_ids": [0]}]}, "--resume"),
+    ],
+)
+def test_what_helps_against_a_part_of_no_form_is_no_other_address(asked, said, repair, is_stream):
+    parts = events(chunk(**said), chunk("stop"))
+    outcome = asked(CHAT, parts if is_stream else answer(chat(choice(**said))), is_stream)
+    assert is_fault(outcome, repair) and "base_url" not in str(outcome[0])
 
 
 def test_a_content_of_texts_is_their_text(asked):

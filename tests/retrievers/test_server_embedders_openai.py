@@ -230,9 +230,18 @@ def test_an_error_in_an_answer_of_status_200_is_told_in_the_servers_words():
     assert "no list of embeddings: model not loaded (server_error) (tried 2 times)" in found
 
 
-def test_a_text_that_llama_cpp_cannot_process_names_the_option_that_cuts_it():
-    said = "input is too large to process. increase the physical batch size"
-    with server_of(failure(500, said)) as server:
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (500, "input is too large to process. increase the physical batch size"),
+        (424, "Backend error: Inference error: index-select invalid index 514 with dim size 514"),
+        (500, "index out of range in self"),
+        (500, "The size of tensor a (889) must match the size of tensor b (512) at dimension 1"),
+        (500, "The expanded size of the tensor (889) must match the existing size (512)"),
+    ],
+)
+def test_a_text_that_a_server_cannot_process_names_the_option_that_cuts_it(status, said):
+    with server_of(failure(status, said)) as server:
         found = told(server)
     assert len(server.received) == 1 and "-R cut=N" in found and "'one'" in found
 

@@ -169,10 +169,14 @@ def test_what_helps_against_too_many_or_too_long_texts_is_told():
     with ModelServer([many]) as server, pytest.raises(ModelError) as caught:
         scorer(server).scores(PAIRS)
     assert "-R batch_size=32 or -R depth=32" in str(caught.value)
-    long = failure(500, "input is too large to process. increase the physical batch size")
-    with ModelServer([long]) as server, pytest.raises(ModelError, match="-R cut=N"):
-        scorer(server).scores(PAIRS)
-    assert len(server.received) == 1
+    for status, said in (
+        (500, "input is too large to process. increase the physical batch size"),
+        (424, "Backend error: Inference error: index-select invalid index 514 with dim size 514"),
+    ):
+        long = failure(status, said)
+        with ModelServer([long]) as server, pytest.raises(ModelError, match="-R cut=N"):
+            scorer(server).scores(PAIRS)
+        assert len(server.received) == 1
     assert {"cut", "batch_size", "depth"} <= Rerank.OPTIONS
 
 
