@@ -139,8 +139,9 @@ class Worlds(Storeless):
         """Check the tables and the policy."""
         if isinstance(self.tables, Begun):  # under other settings
             return
-        for part, kind in (("tables", Any), ("columns", Mapping[str, Any])):
-            if not fits_type(given := getattr(self, part), Mapping[str, kind]):
+        kinds = {"tables": Mapping[str, Any], "columns": Mapping[str, Mapping[str, Any]]}
+        for part, kind in kinds.items():
+            if not fits_type(given := getattr(self, part), kind):
                 raise UsageError(
                     f"world {self.name!r}: {part}: expected a map of tables, "
                     f"got {shortened(given)}; name each by a text"
