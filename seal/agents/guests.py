@@ -172,7 +172,9 @@ def _made(make: Any) -> Any:
     try:
         with making():
             made = make("guest") if _is_named(make) else make()
-    except (Exception, SystemExit) as error:  # whatever a user's code raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a user's code raises
         raise UsageError(
             f"{name_of(make)} makes no agent: {fault(error)}; give an object, or a function "
             "without arguments that returns an agent, a GroupChat or a pattern of AutoGen"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.result import Document, Entries, Estimates, only, record
 from seal.api.run_result import Run
-from seal.core import DataError
+from seal.core import DataError, UnknownKeyError
 from seal.core.files import within
 from seal.core.settings import checked_names
 from seal.core.text import counted, one_line
@@ -207,6 +207,17 @@ class RetrieverResult(Estimates):
     """What it was, as caches know it; empty where it could not be asked."""
     unavailable: str = ""
     """Why it could not be asked."""
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return a metric.
+
+        Raises:
+            UnknownKeyError: No such metric, or none at all, with the reason.
+        """
+        if self.unavailable:
+            cure = f"{self.retriever} could not be asked: {self.unavailable}"
+            raise UnknownKeyError("metric", metric, (), cure=cure)
+        return super().__getitem__(metric)
 
     def __repr__(self) -> str:
         """Return pool, size, retriever and metrics on one line."""

@@ -272,9 +272,9 @@ def _asked(check: Callable[..., Any], call: ToolCall, world: SeenWorld, chat: Be
     place = f"the rule {name_of(check)} of the policy"
     try:
         why = check(call, world, chat)
-    except OverdueError:  # the time of the whole, which the rule did not take
+    except (OverdueError, KeyboardInterrupt):  # the time of the whole, or the user, ends it
         raise
-    except Exception as error:  # whatever a user's rule raises
+    except BaseException as error:  # whatever a user's rule raises
         raise InfrastructureError(
             f"{place} failed at a call of {call.name}: {fault(error)}; mend it"
         ) from error

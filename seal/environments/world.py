@@ -139,10 +139,12 @@ class Worlds(Storeless):
         """Check the tables and the policy."""
         if isinstance(self.tables, Begun):  # under other settings
             return
-        for part in ("tables", "columns"):
-            if not isinstance(given := getattr(self, part), Mapping):
+        kinds = {"tables": Mapping[str, Any], "columns": Mapping[str, Mapping[str, Any]]}
+        for part, kind in kinds.items():
+            if not fits_type(given := getattr(self, part), kind):
                 raise UsageError(
-                    f"world {self.name!r}: {part}: expected a map of tables, got {shortened(given)}"
+                    f"world {self.name!r}: {part}: expected a map of tables, "
+                    f"got {shortened(given)}; name each by a text"
                 )
         for table, rows in self.tables.items():
             place = f"world {self.name!r}: table {table!r}"

@@ -605,7 +605,9 @@ class Guarded(ChatMetric):
             if failure:
                 scores = [replace(one, value=None, weight=0.0, reason=failure) for one in scores]
             return scores
-        except Exception as error:  # a plug-in's fault is an error of its task, never a score
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plug-in's fault is an error of its task, never a score
             if isinstance(error, SealError) and not (failure or isinstance(error, OverdueError)):
                 raise
             reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {told(error)}"

@@ -127,7 +127,9 @@ def own_metric(what: Any, found: Any) -> Guarded:
     """
     try:
         metric = found() if isinstance(found, type) else found
-    except Exception as error:  # whatever a stranger's class raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a stranger's class raises
         raise UsageError(
             f"the metric {_name(found)} is not made: {told(error)}; give {_name(found)}(...) itself"
         ) from error
@@ -171,7 +173,9 @@ def try_metrics(
     for metric in metrics:
         try:
             scores = in_time(partial(_scored, metric.inner, task, lent(trajectory), tools))
-        except (Exception, SystemExit) as error:  # whatever it raises is its author's to mend
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever it raises is its author's to mend
             if isinstance(error, SealError) and not isinstance(error, OverdueError):
                 raise
             raise UsageError(

@@ -571,12 +571,12 @@ def measure(
         built = perf_counter()
         rankings = tuple(_rankings(retriever, ranked, max(ks)))
         identity = str(getattr(retriever, "identity", "") or contender.label)
-    except (UnknownNameError, OptionError):
+    except (UnknownNameError, OptionError, KeyboardInterrupt):
         raise
     except SealError as error:
         kind = "no answer: " if isinstance(error, InfrastructureError) else ""
         return Unavailable(kind + " ".join(str(error).split()))
-    except (Exception, SystemExit) as error:  # what a plug-in may do
+    except BaseException as error:  # what a plug-in may do
         _log.debug("%s failed", contender.label, exc_info=True)
         return Unavailable(" ".join(fault(error).split()))
     count_tokens = token_counts(ranked.tools)

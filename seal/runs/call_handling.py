@@ -24,6 +24,7 @@ from seal.core import (
     ToolResult,
     Trajectory,
     UnknownNameError,
+    text_of,
 )
 from seal.core.call_formats import Format, form_of
 from seal.core.earlier_results import taking
@@ -361,8 +362,9 @@ class OwnFunctions:
             value = settled(function(**with_integers(arguments, self._types[tool.id])))
         except (SealError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:  # a tool's failure is data that the model reads
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        except BaseException as error:  # a tool's failure is data that the model reads
+            words = text_of(error)
+            said = f"{type(error).__name__}: {words}" if words else type(error).__name__
             from seal.core.servers import check_reached
 
             check_reached(tool.name, error, said)

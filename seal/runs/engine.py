@@ -228,9 +228,9 @@ class Engine:
                         build_agent(agent)
                     elif isinstance(agent, PlayedAnew):
                         agent.made()
-                except SealError:
+                except (SealError, KeyboardInterrupt):
                     raise
-                except (Exception, SystemExit) as error:  # whatever a user's class raises
+                except BaseException as error:  # whatever a user's class raises
                     raise UsageError(
                         f"role {role!r}: {name_of(agent)} cannot be built: {fault(error)}; "
                         "expected a class that takes no arguments, or an object"
@@ -617,9 +617,9 @@ def rank_tasks(
     except InfrastructureError as error:
         outage = str(error) if isinstance(error, ModelError) else ""
         return Retrieved(failures=dict.fromkeys(queries, str(error)), outage=outage)
-    except SealError:
+    except (SealError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # what a plug-in may do
+    except BaseException as error:  # what a plug-in may do
         return Retrieved(failures=dict.fromkeys(queries, fault(error)))
     rankings: dict[str, tuple[Ranking, ...]] = {}
     for ranking in found:

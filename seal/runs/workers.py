@@ -82,9 +82,9 @@ def play_job(engine: Engine, job: Job) -> JobOutcome:
         return JobOutcome(job.task.id, job.trial, None, note=str(error), started=started)
     except InfrastructureError as error:
         trajectory, line = lost(job, "error", str(error))
-    except SealError:
+    except (SealError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # what a plug-in may do outside of its role's reply
+    except BaseException as error:  # what a plug-in may do outside of its role's reply
         short = is_short_of_memory(error)
         trajectory, line = lost(job, "error", (short_of_memory if short else fault)(error))
     asked = engine.meter.take()

@@ -12,7 +12,7 @@ from small_run import HOSTILE, write_run
 import seal
 from seal.api.comparisons import Comparison
 from seal.api.experiment_results import Retrieval, Sweep
-from seal.core import DataError, UnknownNameError, UsageError
+from seal.core import DataError, UnknownKeyError, UnknownNameError, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +142,8 @@ def test_who_could_not_be_asked_says_why() -> None:
     assert "no key" in found.results[1].unavailable
     assert "no key" in repr(found)
     assert "recall@5" not in found.results[1]
+    with pytest.raises(UnknownKeyError, match=r"no metric 'recall@5'\. dense,model=.*: .*no key"):
+        found.results[1]["recall@5"]
 
 
 def test_a_sweep_has_results_runs_and_a_frame(folder: Path) -> None:

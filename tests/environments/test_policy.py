@@ -296,6 +296,11 @@ def fails(call, world, chat):
     return world.row("loans", book="Dune")
 
 
+def panics(call, world, chat):
+    """Panic."""
+    raise type("PanicException", (BaseException,), {})("odd")
+
+
 def says_true(call, world, chat):
     """Say true."""
     return True
@@ -305,6 +310,7 @@ def says_true(call, world, chat):
     ("rule", "told"),
     [
         (fails, "fails of the policy failed at a call of lend: LookupError"),
+        (panics, "panics of the policy failed at a call of lend: PanicException: odd"),
         (says_true, "returned True at a call of lend; expected a text, or None"),
     ],
 )

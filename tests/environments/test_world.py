@@ -511,7 +511,7 @@ def test_tables_that_no_world_can_begin_with_are_refused_when_the_kind_is_made(r
 
 
 @pytest.mark.parametrize("part", ["tables", "columns"])
-@pytest.mark.parametrize("given", [None, [{"id": "1"}], "t", 5])
+@pytest.mark.parametrize("given", [None, [{"id": "1"}], "t", 5, {1: {}}, {None: {}, "t": {}}])
 def test_what_is_no_map_of_tables_is_refused_when_the_kind_is_made(part, given):
     with pytest.raises(UsageError, match=f"world 'w': {part}: expected a map of tables, got "):
         Worlds(name="w", tools={}, **{part: given})

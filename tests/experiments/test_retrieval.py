@@ -56,6 +56,13 @@ class Raising:
         raise RuntimeError("out of\nmemory")
 
 
+class Panicking(Raising):
+    """Raises what is no common exception when it is asked."""
+
+    def retrieve(self, queries, k):
+        raise type("PanicException", (BaseException,), {})("odd")
+
+
 class Leaving(Raising):
     """Ends the process when it is built."""
 
@@ -421,12 +428,15 @@ def test_a_retriever_that_cannot_be_asked_stops_no_other(pool: Path):
 
 def test_what_a_plug_in_raises_costs_no_other_retriever(pool: Path, tmp_path: Path):
     out = tmp_path / "out"
-    measured([pool], [Raising, "tfidf", Leaving], out, k=(1,))
+    measured([pool], [Raising, "tfidf", Leaving, Panicking], out, k=(1,))
 
-    raising, tfidf, leaving = orjson.loads((out / "results.json").read_bytes())["results"]
+    raising, tfidf, leaving, panicking = orjson.loads((out / "results.json").read_bytes())[
+        "results"
+    ]
     assert tfidf["metrics"]["recall@1"]["mean"] is not None
     assert raising["unavailable"].startswith("RuntimeError: out of memory (test_retrieval")
     assert leaving["unavailable"].startswith("SystemExit: 3")
+    assert panicking["unavailable"].startswith("PanicException: odd")
     assert (out / "pool-tfidf" / "run.trec").is_file()
 
 

@@ -277,10 +277,15 @@ def test_own_metrics_headline_and_success_count_as_first_class(tmp_path):
     assert compared.content["protocol"]["family"] == ["polite", "call_f1"]
 
 
+def panicking(task, trajectory):
+    raise type("PanicException", (BaseException,), {})("odd")
+
+
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
         (lambda task, trajectory: "good", "task shop-001: .* returned 'good'; expected a number"),
+        (panicking, "failed on the first chat .*: PanicException: odd; mend"),
         (lambda task, trajectory: sys.exit(3), "failed on the first chat .*: SystemExit: 3; mend"),
         (Scores(None), "Scores returned None; expected a list of seal.Score"),
         (

@@ -180,13 +180,29 @@ def test_an_agent_whose_connection_is_cut_is_an_error(ask: Any, answer: bytes) -
     assert run.summary["stop_reasons"] == {"error": 1}
 
 
+class Mute(Exception):
+    """An exception that cannot say what it is about."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no str")
+
+
 @pytest.mark.parametrize(
-    "words", ["quota exceeded", "Service Unavailable: seat 4 is taken", "401 Unauthorized", "taken"]
+    "error",
+    [
+        ValueError("quota exceeded"),
+        ValueError("Service Unavailable: seat 4 is taken"),
+        ValueError("401 Unauthorized"),
+        ValueError("taken"),
+        type("PanicException", (BaseException,), {})("panicked"),
+        GeneratorExit(),
+        Mute(),
+    ],
 )
-def test_what_a_tool_raises_in_a_run_is_a_refusal_whatever_its_words(words: str) -> None:
+def test_what_a_tool_raises_in_a_run_is_a_refusal_whatever_it_is(error: BaseException) -> None:
     def book(seat: int) -> str:
         """Book a seat."""
-        raise ValueError(words)
+        raise error
 
     def agent(request: str, tools: Any) -> str:
         with suppress(Exception):

@@ -25,13 +25,15 @@ class Words:
 class Broken:
     """Fails over every chat but the first that it scores."""
 
+    error: BaseException = KeyError("nothing here")
+
     def __init__(self) -> None:
         self.scored: list[str] = []
 
     def score(self, task, trajectory, tools):
         self.scored.append(task.id)
         if task.id != self.scored[0]:
-            return {}["nothing here"]
+            raise self.error
         return [Score(task.id, trajectory.trial, 0, "broken", 1.0)]
 
 
@@ -60,7 +62,11 @@ def test_a_score_of_others_that_is_no_rate_counts(tmp_path: Path) -> None:
     assert not scored.scales()["theirs/words"].bounded
 
 
-def test_a_metric_that_fails_is_an_error_of_its_task_and_no_score(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [KeyError("nothing here"), GeneratorExit("odd")])
+def test_a_metric_that_fails_is_an_error_of_its_task_and_no_score(
+    error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Broken, "error", error)
     played = play(tmp_path / "run", Broken)
 
     assert played.exit_code == 1

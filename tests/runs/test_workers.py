@@ -78,6 +78,7 @@ def test_a_task_without_a_recording_is_skipped_with_the_reason():
         (ModelError("the server is down"), "the server is down"),
         (KeyError("city"), r"KeyError: 'city' (test_workers.py, line "),
         (SystemExit(3), "SystemExit: 3 (test_workers.py, line "),
+        (GeneratorExit("odd"), "GeneratorExit: odd (test_workers.py, line "),
         (
             ImportError("libblas.so: failed to map segment"),
             "memory is short (failed to map segment",
