@@ -406,15 +406,17 @@ class EarlierTexts:
     def holds(self, value: JSON, name: str = "") -> bool:
         """Tell whether the value of an argument, or each leaf of it, was said."""
         return all(
-            any(
-                statement(text, form, Sense(of)) != "absent"
-                for text in self._texts
-                for form in _forms(leaf)
-            )
+            any(_is_said(text, leaf, of) for text in self._texts)
             for of, leaf in leaves(value, name)
             if not isinstance(leaf, (bool, Time))  # a time of its own is a text
             and (not isinstance(leaf, str) or (words(leaf) and says_something(leaf)))
         )
+
+
+def _is_said(text: str, leaf: Any, name: str) -> bool:
+    if isinstance(leaf, str) and not any(map(str.isalnum, leaf)):  # symbols alone, as they stand
+        return leaf in text
+    return any(statement(text, form, Sense(name)) != "absent" for form in _forms(leaf))
 
 
 def _forms(leaf: Any) -> Iterator[Any]:
