@@ -23,7 +23,7 @@ from seal.core import (
     Tool,
     shortened,
 )
-from seal.core.acts import FAILURES, Acts, acts
+from seal.core.acts import FAILURES, acts
 from seal.core.text import words
 from seal.core.values import json_text
 
@@ -263,7 +263,8 @@ def _is_text(value: Any) -> bool:
 # It reads each text of the agent as an answer to its open request (`seal.core.acts`), and the first
 # rule that fits decides:
 #
-# 1. The agent asks about facts of the brief (`Fact.asked_in`): their values, and nothing else.
+# 1. The agent asks about facts of the brief (`Fact.asked_in`), or says that it needs them: their
+#    values, and nothing else.
 # 2. It asks whether it may do something, or may ask so: "Yes, go ahead."
 # 3. It asks in general what is wanted: the brief's goal in full, once, where it has one.
 # 4. It asks anything else: "I don't know."
@@ -304,6 +305,10 @@ _GENERAL = re.compile(
     r"|\bmore about\b|\btell me more\b|\bwhat .*\b(?:need|want|mean|looking for)\b",
     re.IGNORECASE,
 )
+_NEEDED = re.compile(
+    r"\b(?:I|we)(?: still| first| just| also)? need\b[^.?!\n]{0,300}", re.IGNORECASE
+)
+"""What the agent says that it needs, which asks for the facts of the brief that it names."""
 
 
 def scripted_answer(
@@ -355,10 +360,13 @@ class _Script:
         told = acts(text, self.asked)
         if not text.strip():
             return self._failed(RETRIES)
+        if told.reading == "asks":
+            return self._answer_questions(told.questions, told.asks_leave)
+        needed = [found[0] for found in _NEEDED.finditer(text)]
+        if any(f.asked_in(" ".join(needed)) and f.slot not in self.told for f in self._facts):
+            return self._answer_questions(needed, False)
         if told.reading == "reports":
             return self._next_request()
-        if told.reading == "asks":
-            return self._answer_questions(told)
         return self._failed(WAITING if told.reading == "announces" else RETRIES)
 
     def _failed(self, words: Sequence[str]) -> str | None:
@@ -366,9 +374,13 @@ class _Script:
         self.failures += 1
         return None if self.failures >= FAILURES else words[self.failures - 1]
 
-    def _answer_questions(self, told: Acts) -> str | None:
-        question = " ".join(told.questions)
-        known = [fact for fact in facts_of(self.persona) if fact.asked_in(question)]
+    @property
+    def _facts(self) -> Sequence[Fact]:
+        return facts_of(self.persona)
+
+    def _answer_questions(self, questions: Sequence[str], asks_leave: bool | None) -> str | None:
+        question = " ".join(questions)
+        known = [fact for fact in self._facts if fact.asked_in(question)]
         if known:
             slots = {fact.slot for fact in known}
             self.failures += slots <= self.told
@@ -377,8 +389,8 @@ class _Script:
             if len(known) > 1:
                 answer = "; ".join(f"{fact.slot}: {fact.value}" for fact in known)
             return None if self.failures >= FAILURES else answer
-        may_ask = told.asks_leave is None and "you" not in words(question)
-        if told.asks_leave or may_ask:
+        may_ask = asks_leave is None and "you" not in words(question)
+        if asks_leave or may_ask:
             return ALLOWED
         goal = self.persona.get("goal")
         if _GENERAL.search(question) and isinstance(goal, str) and "goal" not in self.told:

@@ -334,7 +334,8 @@ class Record:
         for phone, start, end in phones_at(plain):
             is_new = start not in taken
             taken |= {*range(start, end)}
-            if is_new and not self._knows_phone(phone):
+            is_told = self._knows_phone(phone) or self._knows_word(phone.strip("()"))
+            if is_new and not is_told:
                 yield _Said(start, end, None)
         for match in BARE_PHONE.finditer(plain):
             taken |= {*range(*match.span())} if self._knows_phone(match[0]) else set()

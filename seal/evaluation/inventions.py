@@ -109,7 +109,7 @@ def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Recor
     told = with_meanings(known.stems, deeds=True)
     for one in clause.predicates:
         base = _base_of(one.verb)
-        own = one.verb in _NO_EVENTS or stem(one.verb) in stems
+        own = one.verb in _NO_EVENTS or stem(one.verb) in stems | told
         if {"will", "be"} <= one.group and base != one.verb:  # "it will be shipped"
             own = stem(base) in told
         elif {"will", "be"} <= one.group:  # "it will be in your letterbox"

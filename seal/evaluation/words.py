@@ -48,7 +48,7 @@ from zoneinfo import ZoneInfo
 from seal.core import Goal, Step, Task, Verdict, shortened
 from seal.core.acts import reckons
 from seal.core.cells import reworded, with_meanings
-from seal.core.clauses import TELLS, sentences_of
+from seal.core.clauses import TELLS, sentences_of, without_quotations
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, phrases
 from seal.core.phones import digits_in, is_phone, phone_of, phones_at
@@ -222,14 +222,14 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     stems = with_meanings(known.stems)
     stems |= {*map(stem, role("rising", "falling"))} if "chang" in stems else set()
     for text in spoken(goal):
-        whole = read(text)
+        whole, own = read(text), without_quotations(text)
         names = _names_in(text, Record()) if asked_for else []
         if asked_for and names and names == _names_in(text, asked_for):
             return names[0]
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
             reckoned = _reckoned(phrase)
-            if _is_odd_deed(phrase, usual | reckoned):
+            if _is_odd_deed(phrase, own[phrase.start : phrase.end], usual | reckoned):
                 return said
             if not phrase.deed and any(one in said for one in told if one):
                 continue
@@ -544,18 +544,28 @@ def _names_in(text: str, known: Record) -> list[str]:
 def _asked_or_done(goal: GoalChat) -> Record:
     """Return what is told of a goal but for the results of calls.
 
-    Of a row that has what the request names in small letters, as "plumber", all is told; and of one
-    whose name a call has, as that of a shop that is saved.
+    Of a row that has what the request names in small letters, as "plumber", all is told; of one
+    whose name a call has, as that of a shop that is saved; and of one that a deed has the id of.
     """
     steps = [step for step in (*goal.goal.reference, *goal.steps) if step.result is None]
     texts = [step.content for step in goal.goal.reference if step.result is None]
     asked = {*words(goal.goal.text)} - word_list("english_small")
-    held = (leaf for call in made_calls(goal.steps) for _, leaf in leaves(call.arguments or {}))
-    taken = {leaf for leaf in held if isinstance(leaf, str) and _NAME.fullmatch(leaf)}
+    looks = looking(goal)
+    taken = {
+        leaf
+        for call in made_calls(goal.steps)
+        for _, leaf in leaves(call.arguments or {})
+        if isinstance(leaf, str)
+        and (_NAME.fullmatch(leaf) or (call.tool not in looks and _is_id(leaf)))
+    }
     for row in (row for step in goal.steps if step.result for row in rows_in(step.result.value)):
         if any(cell in asked | taken for cell in row.values() if isinstance(cell, str)):
             texts.append(json_text(row))
     return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps, _start(goal.task))
+
+
+def _is_id(text: str) -> bool:
+    return len(text) <= 40 and " " not in text and any(map(str.isdigit, text))
 
 
 def rows_in(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -663,7 +673,8 @@ def _is_odd_state(whole: Text, phrase: Phrase, told: AbstractSet[str]) -> bool:
         kind, base = deed_forms().past[last]
         explained = {stem(last), stem(base), *(_TRUTHS if kind == "switch" else ())}
     else:
-        kind = "unknown" if last.endswith("ed") and stem(last) not in _tells_little() else "any"
+        is_usual = stem(last) in _tells_little() or last in role("finish")
+        kind = "any" if is_usual or not last.endswith("ed") else "unknown"
         explained = {stem(last)}
     behind_colon = whole.plain.startswith(":", max(phrase.start - 2, 0))
     is_state = said[-2] in _IS if said[1:] else behind_colon
@@ -681,15 +692,16 @@ _IS = frozenset(["is", "are", "was", "were", "been", "has", "have", "had"])
 _TRUTHS = frozenset(map(stem, ["true", "false"]))
 
 
-def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:
+def _is_odd_deed(phrase: Phrase, own: str, usual: AbstractSet[str]) -> bool:
     """Tell whether a phrase says that the speaker did what no tool is called by: "I collected".
 
     Args:
         phrase: Of a message.
+        own: It as written, without what it quotes.
         usual: Stems of words that name nothing, and of the names of tools.
     """
     small = role("adverb", "auxiliary")
-    said = [word for word in phrase.words if word not in small and word != "ve"]
+    said = [word for word in words(own) if word not in small and word != "ve"]
     return not _moves(phrase) and any(
         before in ("i", "we")
         and (verb.endswith("ed") or verb in role("irregular"))
@@ -724,7 +736,7 @@ def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
     kind, base = deed_forms().past[phrase.deed]
     if kind == "switch" and base not in ON_OFF:  # "and blocked the number"
         return base not in asked.tools | asked.told
-    kinds = ("add", "change") if base == "set" else (kind,)
+    kinds = ("add", "change") if base in ("set", "file") else (kind,)
     kinds = ("send", "buy") if kind == "send" and phrase.has_value else kinds  # "sent 250 euros"
     if phrase.words in asked.said or any(_means(f, one) for f in asked.tools for one in kinds):
         return False

@@ -56,6 +56,10 @@ def test_end_reaches_no_verifier_of_the_agents_results():
         ("Could you tell me the phone numbers (phone_number)?", "+15550100"),
         ("Is it recurring?", "no"),
         ("Please provide the content and when.", "content: buy milk; time: tomorrow 5 PM"),
+        (
+            "Before I start, I need to check two things: content and phone number, please.",
+            "content: buy milk; phone_number: +15550100",
+        ),
         ("Wifi is off. May I turn it on?", ALLOWED),
         ("Shall I switch cellular service on?", ALLOWED),
         ("1. **Cellular service**: turn it on\n\nIs that okay with you?", ALLOWED),

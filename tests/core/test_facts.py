@@ -104,6 +104,18 @@ def test_time_passes_between_moments_and_the_clock(said: str, odd: list[str]) ->
 @every_case(
     ("said", "odd"),
     [
+        ("She lives in Lisbon (1100-062).", []),
+        ("She lives in Lisbon (1100-068).", ["1100-068"]),
+    ],
+)
+def test_a_postcode_in_brackets_is_told_as_it_was_written(said: str, odd: list[str]) -> None:
+    record = Record(["Rua da Palmeira Brava 18, 1100-062 Lisboa, Portugal"])
+    assert record.unexplained(said) == odd
+
+
+@every_case(
+    ("said", "odd"),
+    [
         ("It comes on the 26th, or on the 2nd.", []),
         ("It comes on the 27th.", ["27th"]),
         ("You owe 228 euros (192 pounds, at 1.19 euros to the pound).", []),

@@ -179,6 +179,36 @@ def test_a_tool_whose_name_tells_nothing_did_what_was_asked(
     assert doubt(NAMELESS, said, asked=asked).rstrip(".") == in_doubt
 
 
+EYE_TEST = {"event_id": "E4", "title": "eye test", "place": "Lens and Light"}
+AT_A_DESK = (
+    ("list_events", {"who": "P1"}, [EYE_TEST, {"event_id": "E5", "place": "Tower Hill Practice"}]),
+    ("invite_guest", {"event_id": "E4", "email": "ann@mail.example"}, "ok"),
+    ("update_person", {"person_id": "P1", "phone": "044 555 0226"}, {"phone": "044 555 0226"}),
+    ("move_mail", {"mail_id": "M7", "folder": "archive"}, {"subject": "Letter"}),
+    ("remove_contact", {"contact_id": "C3"}, {"name": "Ann", "entry": 2}),
+    ("send_message", {"to": "Ann", "text": "I have tidied up"}, "ok"),
+)
+
+
+@every_case(
+    ("said", "in_doubt"),
+    [
+        ("The new phone number has been entered.", ""),
+        ("I've filed the letter in the archive.", ""),
+        ("I removed the duplicate.", ""),
+        ("I removed the doorbell.", "I removed the doorbell"),
+        ("Everything is arranged.", ""),
+        ("Everything is laminated.", "Everything is laminated"),
+        ("I also sent Ann 'I have tidied up'.", ""),
+        ("I also sent Ann 'I have collected it'.", "I also sent Ann 'I have collected it"),
+    ],
+)
+def test_what_a_desk_did_is_told_in_many_words(said: str, in_doubt: str) -> None:
+    asked = "Invite Ann to my eye test, remove the second Ann, and write her. File the letter."
+    told = doubt(*AT_A_DESK, f"It will be 92.3 °F. {said}", asked=asked)
+    assert told.rstrip(".'") == in_doubt
+
+
 def test_a_deed_of_another_goal_needs_a_call_of_its_kind() -> None:
     removed = ("remove_contact", {"name": "Ann"}, "ok")
     assert doubt(removed, "I've deleted Ann.", asked="Take Ann away") == ""
@@ -338,6 +368,25 @@ def test_what_a_result_tells_of_the_row_that_was_saved_is_of_the_goal() -> None:
         chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(answer,)), {})
         found.append(doubtful(chat.goals[0], []))
     assert found == ["", "Larkspur"]
+
+
+@every_case(
+    ("said", "in_doubt"),
+    [("She comes to Lens and Light.", False), ("She comes to Tower Hill.", True)],
+)
+def test_all_of_a_row_is_told_of_which_a_deed_has_the_id(said: str, in_doubt: bool) -> None:
+    asked = "Invite Ann"
+    task = seal.ask(asked, seal.called("invite_guest"))
+    steps = [Step(0, USER, AGENT, asked)]
+    for tool, arguments, value in AT_A_DESK[:2]:
+        at = len(steps)
+        steps.append(Step(at, AGENT, EXECUTOR, call=ToolCall(f"c{at}", tool, arguments, tool=tool)))
+        result = ToolResult(f"c{at}", str(value), None, value)
+        steps.append(Step(at + 1, EXECUTOR, AGENT, str(value), result=result))
+    steps.append(Step(len(steps), AGENT, USER, said))
+    tools = {"list_events": seal.Tool("list_events", "list_events", "List events.", {})}
+    chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(said,)), tools)
+    assert (doubtful(chat.goals[0], []) != "") is in_doubt
 
 
 def test_the_place_of_the_clock_is_known() -> None:
