@@ -88,6 +88,7 @@ _DOUBT = re.compile(
 )
 _DOUBT_BEHIND = re.compile(r"\b(?:not|never|cannot|unavailable|incorrect|wrong)\b|n't\b")
 """What casts doubt on a value that stands up to two words before it."""
+_OVER = re.compile(r"\b(?:any ?more|any longer)\b")
 _END = re.compile(
     r"([.!?](?=\s|$)|[\uff1f\u3002]|\n)"
     r"|[;:](?=\s|$)|,(?=\s)|\b(?:but|and|however|yet|while|although|though|because"
@@ -186,6 +187,8 @@ class _Clauses:
         clause = bisect_left(self._ends, end)
         last = self._ends[clause] if clause < len(self._ends) else len(self._plain)
         doubt = self._behind[behind]
+        if self._plain[start : start + 1].isalpha() and _OVER.search(self._plain, doubt, last):
+            return False  # "Ann won't hear of it any more"
         return doubt < last and doubt - end < _NEAR and len(words(self._plain[end:doubt])) <= 2
 
 

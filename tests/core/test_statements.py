@@ -36,6 +36,7 @@ STATED = [
     ("天气北京晴", "北京"),
     ("in PARIS", "Paris"),
     ("Paris-based", "paris"),
+    ("Bo Ek won't get through to you any more", "Bo Ek"),
     ("Paris,London", "London"),
     ("Caf\u0065\u0301 Noir", "Caf\u00e9 noir"),
     ("by O'Hare", "O\u2019Hare"),
@@ -102,6 +103,7 @@ DOUBTFUL = [
     ("It is not at 21", "21"),
     ("Is it 21?", "21"),
     ("Paris could not be found", "Paris"),
+    ("21 won't do any more", "21"),
     ("There are no flights to Paris", "Paris"),
 ]
 
