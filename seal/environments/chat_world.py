@@ -24,6 +24,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
     shortened,
+    text_of,
     told_names,
 )
 from seal.core.settings import fits
@@ -364,7 +365,7 @@ class World:
             raise
         except BaseException as error:  # a tool's failure is data: the chat goes on
             how, self.__dict__ = self.unrecorded, before
-            kind, message = type(error).__name__, _words_of(error)
+            kind, message = type(error).__name__, text_of(error)
             if not self.offline:
                 from seal.core.servers import check_reached
 
@@ -401,16 +402,6 @@ def _plain_result(name: str, value: Any) -> JSON:
             "JSON has no word for it"
         )
     return json_value(written)
-
-
-def _words_of(error: BaseException) -> str:
-    """Return what an exception says; one that cannot say it says so."""
-    try:
-        return str(error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # its own code, or the repr of what it holds, is as wrong as the tool
-        return "(its message cannot be read)"
 
 
 # -- Calls that are made at once: if any order of them fails, that order is what happens.

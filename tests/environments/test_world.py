@@ -122,8 +122,10 @@ def test_an_exception_without_readable_text_is_a_failure_and_the_chat_goes_on(fa
     world = world_of(fail, fine)
     result = use(world, "fail")
 
-    assert result.error == {"kind": kind, "message": "(its message cannot be read)"}
-    assert result.content == f"{kind}: (its message cannot be read)"
+    raised = "RuntimeError" if kind == "Mute" else "SystemExit"
+    said = f"its text cannot be had, for that raises {raised}"
+    assert result.error == {"kind": kind, "message": said}
+    assert result.content == f"{kind}: {said}"
     assert use(world, "fine").value == "fine"
 
 
