@@ -775,7 +775,7 @@ def _is_undone(one: Predicate) -> bool:
     return bool(one.group & {"unable", "failed"}) or (one.negated and tried)
 
 
-_OBJECTS = frozenset(["it", "that", "this", "them", "text", "message"])
+_OBJECTS = frozenset(words("it that this them text message letter email mail note"))
 """What is denied to be sent, deleted or saved, besides what the tool is named by."""
 
 

@@ -159,6 +159,7 @@ def test_a_deed_is_done_to_whom_a_call_names(answer: str, wrong: str) -> None:
         ("I was unable to send the text.", "I was unable to send the text"),
         ("The message was not sent.", "The message was not sent"),
         ("Sorry, I couldn't send it.", "I couldn't send it"),
+        ("I couldn't send the note to Ann.", "I couldn't send the note"),
         ("I did not send it twice.", ""),
         ("I couldn't send it before, but I have sent it now.", ""),
         ("I did not send a photo.", ""),
