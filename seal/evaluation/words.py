@@ -256,7 +256,8 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
 def invented(goal: GoalChat) -> str:
     """Return a phone number of an answer, or the number of a thing, that nobody told; empty: none.
 
-    Neither can be reckoned: ten digits as people part them, or five without a part or unit.
+    Neither can be reckoned: ten digits as people part them, five without a part or unit, or a
+    letter or two before some that are called a number: "ticket T301".
     """
     known = goal.chat.once(known_to, goal)
     for text in spoken(goal):
@@ -265,6 +266,8 @@ def invented(goal: GoalChat) -> str:
             said = whole.said(one.start, one.end)
             is_bare = not isinstance(one.value, Quantity) or one.value.unit is None
             is_code = said.isdecimal() and is_bare and len(said) >= _CODE
+            before = words(whole.plain[max(one.start - 40, 0) : one.start])[-3:]
+            is_code |= bool(_NUMBERED.fullmatch(said)) and not _NUMBERS.isdisjoint(before)
             if is_code or (digits_in(said) >= _PHONE and is_phone(said)):
                 return said
     return ""
@@ -272,6 +275,9 @@ def invented(goal: GoalChat) -> str:
 
 _CODE, _PHONE = 5, 10
 """Digits, at least."""
+_NUMBERED = re.compile(r"[A-Za-z]{1,2}\d{3,9}")
+_NUMBERS = frozenset(words("ticket order booking reference confirmation case number id"))
+"""What a letter with digits is called that a tool or a person must have told."""
 
 
 # -- What is told of a known thing, and a bare yes or no.

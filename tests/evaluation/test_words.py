@@ -257,6 +257,8 @@ def test_when_something_was_written_is_as_results_have_it(answer: str, wrong: st
         ("92.3 °F, at station 88312.", 0.0),
         ("92.3 °F, at station 88213.", 1.0),
         ("92.3 °F, 88312 metres up.", None),
+        ("92.3 °F. Your ticket number is T301.", 0.0),
+        ("92.3 °F, measured by a T301.", None),
     ],
 )
 def test_nobody_reckons_a_phone_number_or_code(answer: str, value: float | None) -> None:
