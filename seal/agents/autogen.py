@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
 from inspect import iscoroutinefunction
@@ -21,7 +21,7 @@ from seal.agents.conversation import Conversation
 from seal.agents.messages import in_words
 from seal.agents.replies import NoPersonError
 from seal.core import InfrastructureError, UsageError, shortened
-from seal.core.concurrency import given_up, seconds_left
+from seal.core.concurrency import asking, given_up, seconds_left
 from seal.core.values import one_line
 
 if TYPE_CHECKING:
@@ -237,10 +237,6 @@ class _Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-_ASKING = threading.Lock()
-"""Held while a person is asked: chats at once share one terminal."""
-
-
 _SPEAKS = "an agent asks a person (human_input_mode)", 'set human_input_mode="NEVER"'
 _CHOOSES = (
     'the group chat asks a person who speaks next (speaker_selection_method="manual")',
@@ -256,9 +252,6 @@ class Terminal:
     Args:
         messages: Returns those of the chat so far.
     """
-
-    alone: Callable[[], AbstractContextManager[Any]] = staticmethod(nullcontext)
-    """Within it nothing else writes on the terminal: the command line lets its bars rest."""
 
     def __init__(self, messages: Callable[[], Sequence[Mapping[str, Any]]] = tuple) -> None:
         self._messages = messages
@@ -285,7 +278,7 @@ class Terminal:
             raise NoPersonError(
                 f"{asks}, and standard input is no terminal; run in a terminal, or {repair}"
             )
-        with _ASKING, Terminal.alone():
+        with asking():
             said = list(self._messages())
             for message in said[self._shown :]:
                 line = one_line(in_words(message)["content"])

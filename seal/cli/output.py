@@ -163,7 +163,7 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
     from rich.console import Console, RenderableType
     from rich.progress import BarColumn, Progress
 
-    from seal.agents.autogen import Terminal
+    from seal.core.concurrency import Screen
     from seal.report.live import LiveChats
 
     chats = None if run is None else LiveChats(run, _CHATS)
@@ -194,11 +194,11 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
             finally:
                 shown.start()
 
-        before, Terminal.alone = Terminal.alone, resting
+        before, Screen.rests = Screen.rests, resting
         try:
             yield advance
         finally:
-            Terminal.alone = before
+            Screen.rests = before
             if chats:
                 chats.close()
 

@@ -9,11 +9,11 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from pathlib import Path
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from seal.core.errors import OverdueError
 
@@ -157,3 +157,22 @@ def in_time(function: Callable[[], Result]) -> Result:
         rest = rest and max(0.001, rest - (time.monotonic() - began))  # of a limit around it
         signal.setitimer(signal.ITIMER_REAL, rest, interval)
         signal.signal(signal.SIGALRM, before)
+
+
+# -- A person on the terminal.
+
+_ASKING = threading.Lock()
+
+
+class Screen:
+    """What else is shown on the terminal."""
+
+    rests: Callable[[], AbstractContextManager[Any]] = staticmethod(nullcontext)
+    """Within it nothing else writes there: the command line lets its bars rest."""
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """Ask a person on the terminal: one question at a time, and nothing else is shown."""
+    with _ASKING, Screen.rests():
+        yield

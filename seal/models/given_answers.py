@@ -31,6 +31,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.call_formats import parse_call
+from seal.core.concurrency import asking
 from seal.core.conditions import Called, tells_user
 from seal.core.earlier_results import value_of
 from seal.core.files import content_of
@@ -338,7 +339,6 @@ class Human:
     def __init__(self, lines: TextIO | None = None, screen: TextIO | None = None) -> None:
         self._lines = lines
         self._screen = screen
-        self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Completion:
         """Return what the person typed; uses no tokens.
@@ -346,7 +346,7 @@ class Human:
         Raises:
             ModelError: The input ended.
         """
-        with self._lock:
+        with asking():
             self._show(_prompt(request))
             calls: list[ToolCall] = []
             while True:

@@ -104,16 +104,23 @@ def checker():
 """
 
 
+@pytest.mark.parametrize(
+    ("seated", "asks"),
+    [
+        ("--model oracle --team full --role checker=people:checker", "Replying as checker."),
+        ("--model human --team direct", "Type a text"),
+    ],
+)
 def test_progress_rests_while_a_person_is_asked(
-    environment_of_terminal: dict[str, str], tmp_path: Path
+    environment_of_terminal: dict[str, str], tmp_path: Path, seated: str, asks: str
 ) -> None:
     (tmp_path / "people.py").write_text(PEOPLE)
-    words = "run --limit 1 --no-baselines --json --model oracle --team full --workers 1 --out r"
+    words = f"run --limit 1 --no-baselines --json --workers 1 --out r {seated}"
     terminal = Terminal()
     terminal.type("solved: I have seen it\n")
     with Path(terminal.name).open("rb") as typed:
         done = subprocess.run(
-            [sys.executable, "-m", "seal", *words.split(), "--role", "checker=people:checker"],
+            [sys.executable, "-m", "seal", *words.split()],
             cwd=tmp_path,
             env=environment_of_terminal,
             stdin=typed,
@@ -123,7 +130,7 @@ def test_progress_rests_while_a_person_is_asked(
         )
     shown = terminal.text()
     assert done.returncode == 0, shown
-    before, asked, _ = shown.partition("Replying as checker.")
+    before, asked, _ = shown.partition(asks)
     assert asked
     assert before.rfind("\x1b[?25h") > before.rfind("\x1b[?25l"), "the bars still hide the cursor"
     (told,) = (tmp_path / "r").rglob("trajectories*.jsonl")
