@@ -83,8 +83,9 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _BESIDE_THE_CHAT = ("judge", "simulator", SPEAKER_SELECTION)
 """What a model may be besides a role of the team."""
-_PLAY_AGENTS = ("lexical", "oracle", "gold_calls", "random", "scripted")
-"""Models that play by rule or from a script, and no recorded user."""
+_PLAY_AGENTS = ("lexical", "oracle", "gold_calls", "random", "scripted", "human")
+"""Models that play by rule or from a script, and no recorded user; and a person, who does not know
+the brief."""
 
 
 class StoppedError(SealError):

@@ -1,5 +1,6 @@
 """Runs with simulated users: who plays them, what they are told, and what their errors are."""
 
+import io
 import os
 import pty
 import select
@@ -56,6 +57,17 @@ def test_offline_models_talk_with_the_scripted_user(talking, tmp_path):
         "agent": "scripted",
         "brief": "goal+boundary+demonstration",
     }
+
+
+def test_who_plays_the_agent_does_not_see_what_the_user_knows(talking, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("Which city?\nIt rains in Rome.\n"))
+    shown = io.StringIO()
+    monkeypatch.setattr("sys.stderr", shown)
+
+    result = play(talking, tmp_path / "run", model="human", team="direct", workers=1)
+
+    assert said_by_user(result.folder) == [VAGUE, "Rome"]
+    assert "your part" not in shown.getvalue()
 
 
 def test_conversations_without_a_model_are_equal_bytes(talking, tmp_path):
